@@ -266,6 +266,30 @@ pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run
     }
 }
 
+/// The names of the main figures of these experiments that were planned and have no value, slopes not counted.
+pub(super) fn without_value(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+    let of = |name: &str| {
+        let shown = results.experiment(name).map_or(Shown::by(&[]), |known| known.about().shown);
+        let landmarks = (shown.landmarks)(&results.run.header.machine);
+        let measured: Vec<&PointResult> =
+            results.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
+        let is_planned = |figure: &&MainFigure| {
+            let planned = results.run.header.plan.iter().filter(|planned| planned.experiment == name);
+            figure.choose(planned.map(|planned| &planned.point), &landmarks).is_some()
+        };
+        let figures = shown.main_figures.iter().filter(|figure| !figure.slope);
+        let figures =
+            figures.filter(|figure| is_visible(figure, results, name, &landmarks)).filter(is_planned);
+        let without = figures.filter(|figure| choose(results, name, figure, &measured, &landmarks).is_none());
+        let named = |figure: &MainFigure| match figure.name {
+            "" => of_experiment(name, figure.words),
+            own => own.to_owned(),
+        };
+        without.map(named).collect::<Vec<_>>()
+    };
+    results.experiments().into_iter().filter(|name| is_wanted(name)).flat_map(of).collect()
+}
+
 /// Whether a figure of a level of a hierarchy is of one that the results show. Where no level was found, too little is known to
 /// leave one out.
 fn is_visible(figure: &MainFigure, results: &Results, name: &str, landmarks: &[Landmark]) -> bool {

@@ -1,6 +1,6 @@
 //! Sentences on whether the core was shared.
 
-use super::words::plural;
+use super::words::{self, plural};
 use fathom_core::quantities;
 use fathom_core::statistics::Measured;
 use fathom_engine::results::{CoreShared, CoreState, PointResult, Results, UnlikeCpu};
@@ -41,6 +41,17 @@ fn time(results: &Results, measured: fn(&CoreShared) -> String) -> Option<String
         quantities::percent(core.share),
         measured(core),
         quantities::number(shared / core.levels.alone)
+    ))
+}
+
+/// What share of the time the core had a neighbour, for readers of the introduction and of the conclusion; `None` if it had none.
+pub(super) fn share_of_time(results: &Results) -> Option<String> {
+    let core =
+        results.core_shared.as_ref().filter(|core| core.levels.shared.is_some() && core.share >= SELDOM)?;
+    let whose = if results.run.header.machine.is_virtual() { OF_THE_HOST } else { "" };
+    Some(format!(
+        "The core was shared with a neighbour, another hardware thread{whose}, {} of the time.",
+        quantities::percent(core.share)
     ))
 }
 
@@ -116,6 +127,57 @@ pub(super) fn beside_a_neighbour(point: &PointResult) -> Option<&'static str> {
     state(point).filter(|state| *state != ALONE)
 }
 
+/// What a caption says of values whose rows name no state, because their work is not short: in what share of the time the core was shared
+/// when it was looked at. Empty if there are none, or if it never was.
+pub(super) fn of_unmarked<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
+    let at_ends = |point: &'run PointResult| {
+        point.core.as_ref().filter(|core| core.state == CoreState::AtEnds)?.shared_share
+    };
+    let shares: Vec<f64> = points.into_iter().filter_map(at_ends).collect();
+    unmarked(&shares)
+}
+
+fn unmarked(shares: &[f64]) -> String {
+    let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = shares.iter().copied().fold(0.0, f64::max);
+    if most < SELDOM {
+        return String::new();
+    }
+    let of = |share: f64| quantities::percent(share);
+    let share = if of(least) == of(most) { of(most) } else { format!("{} to {}", of(least), of(most)) };
+    format!(
+        " Rows that name no state of the core are of whatever it did: it was shared {share} of the time when it was looked at."
+    )
+}
+
+/// What a caption says of a picture whose marks are of unlike states of the core; empty if they are not.
+pub(super) fn of_picture(points: &[&PointResult]) -> String {
+    let of = |wanted: &str| -> Vec<String> {
+        let mine = points.iter().filter(|point| state(point) == Some(wanted));
+        mine.map(|point| words::short_label(*point, &point.point)).collect()
+    };
+    unlike([of(ALONE), of(SHARED), of(MIXTURE)])
+}
+
+/// How many names of a kind a caption has room for.
+const NAMED: usize = 3;
+
+fn unlike([alone, shared, mixture]: [Vec<String>; 3]) -> String {
+    let few = |names: &[String]| match names.len() {
+        1..=NAMED => format!(": {}", names.join("; ")),
+        _ => String::new(),
+    };
+    let parts: Vec<String> = [(&alone, ALONE), (&shared, SHARED), (&mixture, MIXTURE)]
+        .into_iter()
+        .filter(|(names, _)| !names.is_empty())
+        .map(|(names, state)| format!("{} {state}{}", names.len(), few(names)))
+        .collect();
+    if parts.len() < 2 {
+        return String::new();
+    }
+    format!(" Not like with like: of its marks of short work are {}.", parts.join(", "))
+}
+
 /// The name of the state of a core that nothing else used.
 pub(super) const ALONE: &str = "core alone";
 
@@ -163,4 +225,31 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
         }
         CoreState::AtEnds => format!("The core was shared {share} of the time when it was looked at."),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_without_a_state_are_told_how_often_the_core_was_shared() {
+        assert_eq!(unmarked(&[]), "");
+        assert_eq!(unmarked(&[0.0, 0.001]), "", "a core that was never shared");
+        assert!(
+            unmarked(&[0.4, 0.62]).contains("shared 40 % to 62 % of the time"),
+            "{}",
+            unmarked(&[0.4, 0.62])
+        );
+    }
+
+    #[test]
+    fn a_picture_of_unlike_states_says_which_marks_are_of_which() {
+        let names = |count: usize| (0..count).map(|number| format!("p{number}")).collect::<Vec<_>>();
+        assert_eq!(unlike([names(4), vec![], vec![]]), "", "of one state");
+        let said = unlike([names(4), names(1), vec![]]);
+        assert_eq!(
+            said,
+            " Not like with like: of its marks of short work are 4 core alone, 1 core shared: p0."
+        );
+    }
 }

@@ -137,10 +137,15 @@ impl<'run> Results<'run> {
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
+        let levels = methods.iter().filter_map(|experiment| {
+            let about = experiment.about();
+            Some((about.name.to_owned(), (about.shown.levels)(&known)?))
+        });
+        let levels: Vec<(String, Levels)> = levels.collect();
         let misses = missed::explain(
             &names.iter().map(String::as_str).collect::<Vec<_>>(),
             &mut points,
-            Figures { supported: &known, all: &all, shared: &shared },
+            Figures { supported: &known, all: &all, shared: &shared, levels: &levels },
         );
         // Of another version of a method there are no findings, but its predictions missed nevertheless.
         let of_method = |name: &str| methods.iter().find(|experiment| experiment.about().name == name);
@@ -155,11 +160,6 @@ impl<'run> Results<'run> {
             })
             .filter(|(_, findings): &(String, Vec<Finding>)| !findings.is_empty())
             .collect();
-        let levels = methods.iter().filter_map(|experiment| {
-            let about = experiment.about();
-            Some((about.name.to_owned(), (about.shown.levels)(&known)?))
-        });
-        let levels = levels.collect();
         let mut mechanisms = core_use::mechanisms(either, &points);
         let mut cross_checks = core_use::cross_checks(either);
         let mut trends = trend::trends(run, &points, |_| true);

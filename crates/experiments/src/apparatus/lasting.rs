@@ -104,6 +104,9 @@ fn figures(progress: &[Progress], of: impl Fn(f64, f64) -> f64) -> Vec<FigureVal
 /// than their length.
 const LASTS: f64 = 1.25;
 
+/// Largest ratio of sustained to short figures, as cost, up to which the whole interval shows that the speed is sustained.
+const HOLDS: f64 = 1.03;
+
 /// Where a short figure comes from, in words.
 pub const IN_SHORT_TRIALS: &str = "in short trials";
 
@@ -139,7 +142,15 @@ pub fn compared(operation: &str, when: &str, short: Found, sustained: Found, kin
                 both
             )
         }
-        Some(false) => statement!("{both}: the speed is sustained", both),
+        Some(false) if slower.ends().is_some_and(|(_, high)| high > HOLDS) => {
+            let (_, most) = slower.ends().unwrap_or((slower.value, slower.value));
+            statement!(
+                "{both}: no significant difference, which is at most a factor of {most}",
+                both,
+                most = Found::bare(most, slower.dimension).named(&format!("{operation}, slower at most"))
+            )
+        }
+        Some(false) => statement!("{both}: the speed is sustained within 3 %", both),
         None => statement!(
             "{both}: without intervals this run does not tell whether the speed is sustained",
             both
@@ -204,7 +215,9 @@ mod tests {
             text(found(300.0, 1.0))
                 .ends_with("{3} times as slow: the speed of the first milliseconds is not sustained")
         );
-        assert!(text(found(100.0, 2.0)).ends_with("the speed is sustained"));
+        assert!(text(found(100.0, 1.0)).ends_with("the speed is sustained within 3 %"));
+        let loose = text(found(100.0, 10.0));
+        assert!(loose.contains("no significant difference, which is at most a factor of {1.1"), "{loose}");
         assert!(text(found(110.0, 1.0)).ends_with("{1.1} times as slow"), "a small difference is named");
         assert!(
             text(found(300.0, 250.0)).contains("no significant difference, which may yet"),

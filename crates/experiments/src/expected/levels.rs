@@ -181,8 +181,15 @@ fn value(plateau: &Plateau, name: &str, core: Option<CoreUse>) -> Statement {
     statement!("{figure}", figure = latency.named(&format!("{name}, latency")))
 }
 
+/// The widest interval of an end, in octaves: caches of neighbouring levels are at least as far apart, and one that reaches from the one
+/// to the other says of neither where it ends.
+const UNKNOWN_END: f64 = 2.0;
+
 /// The statement on the end of a plateau, and whether it was flat up to there.
 fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement {
+    if ends.interval.high - ends.interval.low > UNKNOWN_END {
+        return ", whose end is uncertain by more than a factor of 4".into();
+    }
     let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5).map(|flat| {
         let rises = along.place(plateau.to, flat, &format!("{name}, flat up to"));
         statement!(" (rising from {rises} on)", rises)
@@ -227,6 +234,19 @@ mod tests {
 
     fn text(limits: &[Limit], curve: &LevelCurve) -> String {
         Statement::joined(statements(limits, curve, Along::BYTES), "; ").unwrap_or_default().plain()
+    }
+
+    #[test]
+    fn an_end_that_may_be_anywhere_between_two_levels_is_no_end() {
+        let text = |high: f64| {
+            let ends = Crossing { at: 15.0, interval: Interval { low: 14.5, high } };
+            let (from, to, value) = (10.0, 15.0, 2.0);
+            let interval = Interval { low: 1.9, high: 2.1 };
+            let plateau = Plateau { from, to, value, interval, ends: None, half_way: Some(ends), points: 5 };
+            end(&plateau, ends, Along::BYTES, "L1").plain()
+        };
+        assert!(text(15.5).contains("up to {32768}"), "{}", text(15.5));
+        assert_eq!(text(20.0), ", whose end is uncertain by more than a factor of 4");
     }
 
     #[test]

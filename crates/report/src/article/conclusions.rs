@@ -25,7 +25,7 @@ pub(super) fn mechanisms(results: &Results) -> Option<Section> {
 fn mechanism_text(mechanism: &Mechanism) -> Text {
     let because = format!(" {} ", finding::text(&mechanism.because));
     Text::strong(finding::text(&mechanism.headline))
-        .and(Text::prose(&because))
+        .and(cited(&because))
         .and(Text::prose(&format!("Condition: {}.", mechanism.condition)))
 }
 

@@ -1,6 +1,8 @@
 //! What was asked, of which machine, and where the answers are: the introduction, made of facts of the run.
 
+use super::quotable;
 use super::sections::{has_section, title};
+use crate::occupancy;
 use crate::paper::{Key, Section, Text};
 use crate::run;
 use crate::words::plural;
@@ -26,8 +28,14 @@ pub(super) fn of(results: &Results) -> Section {
         header.settings.home
     );
     let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{questions} {machine}"));
-    section.say(Text::joined([predicted(results), places(results)], " "))
+    let neighbour = occupancy::share_of_time(results).map(|text| Text::plain(text + OF_WHICH_STATE));
+    let said = [Some(predicted(results)), neighbour, quotable::count(results), Some(places(results))];
+    section.say(Text::joined(said.into_iter().flatten(), " "))
 }
+
+/// How the state of the core is told.
+const OF_WHICH_STATE: &str =
+    " Figures of short work are of the core alone where it was alone often enough; tables mark the others.";
 
 /// The experiments with a value.
 fn measured<'run>(results: &'run Results) -> impl Iterator<Item = &'run str> {

@@ -4,7 +4,7 @@
 use crate::main_figures::{self, FigureSource, Main};
 use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
 use crate::{at_frequency, occupancy, states, summary, words};
-use fathom_core::experiment::{Part, Prediction};
+use fathom_core::experiment::{CoreUse, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{Outcome, PointResult, PredictedStep, Results};
@@ -16,6 +16,8 @@ const MOST: usize = 8;
 pub(super) struct MainRows<'run> {
     rows: Vec<Main<'run>>,
     shared: String,
+    /// Whether the core was shared for part of the run, so that a slope is of one of two states.
+    has_states: bool,
 }
 
 impl<'run> MainRows<'run> {
@@ -23,9 +25,10 @@ impl<'run> MainRows<'run> {
         let measured: Vec<&PointResult> =
             results.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
         let mut rows = main_figures::of(results, name);
+        let has_states = occupancy::share_of_time(results).is_some();
         if measured.is_empty() || measured.len() > MOST {
             rows.truncate(MOST);
-            return MainRows { rows, shared: String::new() };
+            return MainRows { rows, shared: String::new(), has_states };
         }
         let shared = words::shared_parameters(&measured);
         let all = measured.iter().map(|point| Main {
@@ -37,7 +40,7 @@ impl<'run> MainRows<'run> {
         });
         let slopes = rows.into_iter().filter(|row| matches!(row.source, FigureSource::Slope(_)));
         let rows = all.chain(slopes).take(MOST).collect();
-        MainRows { rows, shared: words::shared_label(measured[0], &shared) }
+        MainRows { rows, shared: words::shared_label(measured[0], &shared), has_states }
     }
 
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
@@ -69,8 +72,8 @@ impl<'run> MainRows<'run> {
         let place = if self.shared.is_empty() { String::new() } else { format!(" ({})", self.shared) };
         let caption = Text::code(experiment).and(format!(": medians over trials{place}. All rows: "));
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
-        let rows = self.rows.iter().flat_map(|main| rows(main, shared));
-        let legend = at_frequency::legend(self.points());
+        let rows = self.rows.iter().flat_map(|main| rows(main, shared, self.has_states));
+        let legend = at_frequency::legend(self.points()) + &occupancy::of_unmarked(self.points());
         let table = Table::new(key, caption.and(all).and(format!(".{legend}"))).columns(columns).rows(rows);
         Some(table.without_empty_columns(words::ABSENT))
     }
@@ -110,7 +113,7 @@ fn measured(source: &FigureSource) -> (f64, Option<(f64, f64)>, bool) {
 }
 
 /// A row for a figure, and another for its value while the core was shared.
-fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
+fn rows(main: &Main, shared: Option<Measure>, has_states: bool) -> Vec<Row> {
     let of_shared = || {
         let point = main.point()?;
         let (estimate, unit) = (point.shared()?, point.unit);
@@ -134,10 +137,21 @@ fn rows(main: &Main, shared: Option<Measure>) -> Vec<Row> {
             Text::sign(Sign::Unasked),
         ]))
     };
-    [row(main, shared)].into_iter().chain(of_shared()).collect()
+    [row(main, shared, has_states)].into_iter().chain(of_shared()).collect()
 }
 
-fn row(main: &Main, shared: Option<Measure>) -> Row {
+/// The state of the core of a slope's points, behind its name.
+fn slope_state(source: &FigureSource, has_states: bool) -> String {
+    let FigureSource::Slope(trend) = source else { return String::new() };
+    match trend.core.filter(|_| has_states) {
+        Some(CoreUse::Alone) => format!(" ({})", occupancy::ALONE),
+        Some(CoreUse::Shared) => format!(" ({})", occupancy::SHARED),
+        Some(CoreUse::Mixture | CoreUse::Both) => format!(" ({})", occupancy::MIXTURE),
+        None => String::new(),
+    }
+}
+
+fn row(main: &Main, shared: Option<Measure>, has_states: bool) -> Row {
     let (value, ends, limit) = measured(&main.source);
     let unit = unit(&main.source);
     let point = main.point();
@@ -182,7 +196,11 @@ fn row(main: &Main, shared: Option<Measure>) -> Row {
     let factor = point.map(summary::factor);
     let factor = factor.or(of_step.map(|predicted| quantities::factor(value / predicted)));
     Row::of([
-        Text::plain(main.label() + &point.map(at_frequency::mark).unwrap_or_default()),
+        Text::plain(
+            main.label()
+                + &slope_state(&main.source, has_states)
+                + &point.map(at_frequency::mark).unwrap_or_default(),
+        ),
         or_absent(part(Part::Hardware)).into(),
         or_absent(part(Part::Software)).into(),
         or_absent(predicted.map(expected)).into(),

@@ -17,6 +17,7 @@ mod neighbour;
 mod one_page;
 mod operations;
 mod prediction;
+mod quotable;
 mod results;
 mod sections;
 mod strengths;
@@ -49,6 +50,7 @@ pub(crate) fn of<'run>(
     document.sections.extend([introduction::of(results), machine::of(results), method::of(results)]);
     document.sections.extend(chapters(results));
     document.sections.extend(one_page::of(results, sections::linked_as));
+    document.sections.extend(neighbour::of(results));
     document.sections.extend(conclusions::mechanisms(results));
     document.sections.extend(conclusions::cross_checks(results));
     document.sections.extend(conclusions::accuracy(results));
@@ -65,7 +67,6 @@ pub(crate) fn of<'run>(
         operations::without_value(results),
         operations::published_statistics(results),
     ]);
-    document.sections.extend(neighbour::of(results));
     document.sections.extend(cpu_distance::of(results));
     document.sections.extend(beginnings::of(results));
     document.sections.extend(time::of(results));

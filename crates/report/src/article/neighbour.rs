@@ -2,13 +2,13 @@
 
 use super::sections::linked;
 use crate::occupancy;
-use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
+use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::words::{self, plural};
 use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
-use fathom_core::statistics::Estimate;
-use fathom_engine::results::{PointResult, Results};
+use fathom_core::statistics::{self, Estimate};
+use fathom_engine::results::{FAIR, PointResult, Results};
 
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
 /// there are none.
@@ -18,23 +18,78 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let (mut both, edges): (Vec<(&PointResult, Found)>, Vec<_>) = both.partition(|(_, cost)| is_cost(*cost));
     sorting::by_number(&mut both, |(_, cost)| -cost.value);
     let number = plural(both.len(), "operation");
-    let table = Table::new(
-        Key::of("neighbour-table"),
+    let rows = |of: &[(&PointResult, Found)]| -> Vec<Row> {
+        of.iter().map(|(point, cost)| row(results, point, *cost)).collect()
+    };
+    let all = table(
+        "neighbour-table",
         "Operations by what a neighbour on the core costs: with the core shared over alone; for rates, alone over shared.",
     )
-    .columns([
+    .rows(rows(&both));
+    let [dearest, least] = ends(&both, |point: &PointResult| point.experiment.as_str());
+    let few = table("neighbour-ends", "The operations that a neighbour on the core costs most and least, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared.")
+        .group(Group::named("most").rows(rows(&dearest)))
+        .group(Group::named("least").rows(rows(&least)));
+    let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
+    let lead = Text::plain(legend + &middle(&both)).and(" All: ").and(Text::to(&all.key)).and(".");
+    let left_out = left_out(&edges);
+    let left_out = (!left_out.is_empty()).then(|| Block::Paragraph(left_out.into()));
+    let few = (!dearest.is_empty()).then(|| Block::from(few));
+    (!both.is_empty()).then(|| {
+        Section::new(Key::of("neighbour"), "What a neighbour costs").say(lead).with_all(few).with(
+            Block::Folded {
+                summary: number.into(),
+                appendix: true,
+                open: false,
+                blocks: left_out.into_iter().chain([all.into()]).collect(),
+            },
+        )
+    })
+}
+
+fn table(key: &str, caption: &str) -> Table {
+    Table::new(Key::of(key), caption).columns([
         Column::words("operation"),
         Column::mixed("core alone"),
         Column::mixed(occupancy::SHARED),
         Column::ratio("cost of a neighbour"),
         Column::number("core shared", "% of the time"),
     ])
-    .rows(both.iter().map(|(point, cost)| row(results, point, *cost)));
-    let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
-    let lead = Text::plain(legend + &left_out(&edges));
-    (!both.is_empty()).then(|| {
-        Section::new(Key::of("neighbour"), "What a neighbour costs").lettered().say(lead).with(
-            Block::Folded { summary: number.into(), appendix: true, open: false, blocks: vec![table.into()] },
+}
+
+/// The operations at either end of the table in the paper.
+const EACH_END: usize = 10;
+
+/// Of operations that a neighbour costs most first, those that it costs most and those that it costs least: one of each experiment, and
+/// only those whose cost is known well enough to stand in an order. An experiment of which only one is known is at the nearer end.
+fn ends<'run, T: Copy>(all: &[(T, Found)], experiment: impl Fn(T) -> &'run str) -> [Vec<(T, Found)>; 2] {
+    let is_known = |cost: Found| cost.ends().is_some_and(|(low, high)| high <= FAIR * low);
+    let known: Vec<(T, Found)> = all.iter().copied().filter(|(_, cost)| is_known(*cost)).collect();
+    let one_of_each = |of: &mut dyn Iterator<Item = (T, Found)>| {
+        let mut chosen: Vec<(T, Found)> = vec![];
+        for (point, cost) in of {
+            let is_new = |(other, _): &(T, Found)| experiment(*other) != experiment(point);
+            if chosen.len() < EACH_END && chosen.iter().all(is_new) {
+                chosen.push((point, cost));
+            }
+        }
+        chosen
+    };
+    let half = known.len().div_ceil(2);
+    let dearest = one_of_each(&mut known[..half].iter().copied());
+    let mut least = one_of_each(&mut known[half..].iter().rev().copied());
+    least.reverse();
+    [dearest, least]
+}
+
+/// What a neighbour costs in the middle of all operations.
+fn middle(all: &[(&PointResult, Found)]) -> String {
+    let costs: Vec<f64> = all.iter().map(|(_, cost)| cost.value).collect();
+    statistics::median(&costs).map_or_else(String::new, |median| {
+        format!(
+            " A neighbour costs an operation {} of its time alone in the median of {}.",
+            quantities::factor(median),
+            plural(costs.len(), "operation")
         )
     })
 }
@@ -58,7 +113,7 @@ fn left_out(edges: &[(&PointResult, Found)]) -> String {
     };
     let names: Vec<String> = edges.iter().map(name).collect();
     format!(
-        " Not in the table: {} whose two values are no cost of a neighbour: the shared one is the better, or their ratio is \
+        "Not in the table: {} whose two values are no cost of a neighbour: the shared one is the better, or their ratio is \
          uncertain by more than a factor of {WIDEST}, as of arrays at the edge of a cache, which fit at one time and not at \
          another ({}).",
         plural(edges.len(), "operation"),
@@ -79,4 +134,36 @@ fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
         Text::strong(quantities::factor_within(cost.value, cost.ends())),
         quantities::number(share * 100.0).into(),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+    use fathom_core::statistics::{Interval, Measured};
+
+    #[test]
+    fn the_ends_have_one_operation_of_each_experiment_whose_cost_is_known() {
+        let cost = |value: f64, width: f64| {
+            let interval = Some(Interval { low: value * (1.0 - width), high: value * (1.0 + width) });
+            Found::measured(Measured { value, interval }, Dimension::Ratio)
+        };
+        let all = [
+            ("a", cost(3.0, 0.5)),
+            ("a", cost(2.5, 0.1)),
+            ("a", cost(2.4, 0.1)),
+            ("b", cost(1.8, 0.1)),
+            ("b", cost(1.2, 0.1)),
+            ("c", cost(1.1, 0.1)),
+            ("c", cost(1.0, 0.1)),
+        ];
+        let [dearest, least] = ends(&all, |name| name);
+        let told = |of: &[(&str, Found)]| of.iter().map(|(_, cost)| cost.value).collect::<Vec<_>>();
+        assert_eq!(
+            told(&dearest),
+            [2.5, 1.8],
+            "without what is known within a factor of 3 only, one of each"
+        );
+        assert_eq!(told(&least), [1.2, 1.0], "the least of each, in the same order");
+    }
 }

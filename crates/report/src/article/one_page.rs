@@ -7,7 +7,9 @@ use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow};
 use crate::words::ABSENT;
+use fathom_core::experiment::{Dimension, Found};
 use fathom_core::quantities;
+use fathom_core::statistics::Measured;
 use fathom_engine::results::{Explanation, FAIR, PointResult, Results, TrendResult, distance};
 
 /// The experiments of the reports, each with how many of its main figures they have.
@@ -74,7 +76,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} As predicted: within a factor of {FAIR}. A slope's prediction is the slope of its points' predictions."
+                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; not told apart: the interval holds the prediction, and reaches further; among the published values: it lies within the range behind the prediction. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
@@ -112,12 +114,20 @@ fn of_slope(name: Text, trend: &TrendResult, written: &WrittenFigure) -> Row {
         Text::strong(measured),
         or_absent(None),
         or_absent(factor.map(quantities::factor)),
-        match factor {
-            Some(factor) if distance(factor) <= FAIR => "as predicted".into(),
-            Some(_) => "that of its points".into(),
-            None => "no prediction to judge".into(),
+        match (step, factor) {
+            (Some(step), Some(factor)) if distance(factor) <= FAIR => {
+                near(&slope_of(trend), step.total, None).into()
+            }
+            (_, Some(_)) => "that of its points".into(),
+            (_, None) => "no prediction to judge".into(),
         },
     ])
+}
+
+/// The slope with its interval, to compute with.
+fn slope_of(trend: &TrendResult) -> Found {
+    let measured = Measured { value: trend.slope(), interval: trend.slope_interval() };
+    Found::measured(measured, Dimension::Of(trend.unit))
 }
 
 fn of_point(name: Text, point: &PointResult) -> Row {
@@ -158,7 +168,57 @@ pub(super) fn cause(point: &PointResult) -> String {
         (Some(Explanation::NotCertain), _) => "may not have missed".to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
         (Some(Explanation::NotExplained), _) => "unknown".to_owned(),
-        (None, Some(_)) => "as predicted".to_owned(),
+        (None, Some(_)) => match (point.figure(), &point.prediction) {
+            (Some(measured), Some(prediction)) => near(&measured, prediction.total(), prediction.range()),
+            _ => WITHIN.to_owned(),
+        },
         (None, None) => "no prediction to judge".to_owned(),
+    }
+}
+
+/// What is said of a result that is within [`FAIR`] of its prediction, and not like it.
+const WITHIN: &str = "within a factor of two, not explained";
+
+/// How near a result is that is within [`FAIR`] of its prediction: as predicted only by the rule by which values of this paper are alike.
+fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
+    let predicted = Found::exact(predicted, measured.dimension);
+    let holds = measured.ends().is_some_and(|(low, high)| (low..=high).contains(&predicted.value));
+    let is_published = range.zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1);
+    if measured.is_like(&predicted) {
+        "as predicted".to_owned()
+    } else if is_published {
+        "among the published values".to_owned()
+    } else if holds {
+        "not told apart from the prediction".to_owned()
+    } else {
+        WITHIN.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::Interval;
+
+    fn told(value: f64, width: f64) -> String {
+        let interval = Some(Interval { low: value - width, high: value + width });
+        near(&Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds)), 100.0, None)
+    }
+
+    #[test]
+    fn what_lies_among_published_values_is_said_to() {
+        let interval = Some(Interval { low: 175.0, high: 185.0 });
+        let measured = Found::measured(Measured { value: 180.0, interval }, Dimension::Of(Unit::Nanoseconds));
+        assert_eq!(near(&measured, 100.0, Some((50.0, 200.0))), "among the published values");
+        assert_eq!(near(&measured, 100.0, Some((50.0, 180.0))), WITHIN);
+    }
+
+    #[test]
+    fn only_what_is_like_its_prediction_is_as_predicted() {
+        assert_eq!(told(110.0, 5.0), "as predicted");
+        assert_eq!(told(199.0, 5.0), WITHIN, "nearly twice what was predicted");
+        assert_eq!(told(120.0, 40.0), "not told apart from the prediction", "an interval too wide to tell");
+        assert_eq!(told(120.0, 10.0), WITHIN, "beyond 1.25 in part of the interval, and surely another");
     }
 }

@@ -1,8 +1,8 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
 use super::nearest::{Nearest, written, written_with_state};
+use super::quotable;
 use super::sections::{linked, listed};
-use crate::main_figures::{self, FigureSource};
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
 use fathom_core::experiment::{Placement, Point};
@@ -77,9 +77,10 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             explained.into_iter().map(|point| surprise(results, point)),
         ))
         .with_all(listed(
-            "Surprises whose cause is open:",
+            "Surprises whose cause is open, the furthest from their predictions first:",
             open.into_iter().map(|point| surprise(results, point)),
         ))
+        .with_all(quotable::verdict(results).map(Block::Paragraph))
         .with_all(prediction_error(results).map(Block::Paragraph))
         .with_all((number == 0).then(|| Block::Paragraph("No prediction missed for certain.".into())))
 }
@@ -197,8 +198,8 @@ fn explaining(results: &Results) -> impl Iterator<Item = Text> {
     results.mechanisms.iter().take(EACH).map(|mechanism| Text::prose(&finding::text(&mechanism.headline)))
 }
 
-/// The certain misses furthest from their predictions, one of each experiment, main figures before others: those with a cause, or those
-/// without. That a figure of this run changed while it ran surprises nobody.
+/// The certain misses furthest from their predictions, one of each experiment, in the order of their distance: those with a cause, or
+/// those without. That a figure of this run changed while it ran surprises nobody.
 fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointResult> {
     let is_one = |point: &&PointResult| match &point.explanation {
         Some(Explanation::Cause { mechanism, .. }) => explained && !mechanism.contains(BECAME),
@@ -207,12 +208,6 @@ fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointRe
     };
     let mut missed: Vec<&PointResult> = results.points.iter().filter(is_one).collect();
     sorting::by_number(&mut missed, |point| -point.factor().map_or(0.0, distance));
-    let main = main_figures::all(results);
-    let is_main = |point: &PointResult| {
-        main.iter()
-            .any(|figure| matches!(figure.main.source, FigureSource::Point(of) if std::ptr::eq(of, point)))
-    };
-    sorting::by_key(&mut missed, |point| !is_main(point));
     let mut chosen: Vec<&PointResult> = vec![];
     for point in missed {
         let is_new = |other: &&PointResult| {

@@ -205,7 +205,10 @@ impl Curves<'_> {
     /// What the figure shows: the curve that changes the most, with its ends, or that none changes much.
     fn visible(&self) -> String {
         let ends = |curve: &Curve| {
-            let ((first, start), (last, end)) = (curve.marks.first()?, curve.marks.last()?);
+            // Of unlike states of the core the difference would be in part the neighbour's.
+            let state = commonest(&curve.marks);
+            let mut mine = curve.marks.iter().filter(|(_, mark)| mark.core == state);
+            let ((first, start), (last, end)) = (mine.next()?, mine.next_back()?);
             let is_span = last > first && start.value > 0.0 && end.value > 0.0;
             is_span.then_some(((*first, start.value), (*last, end.value)))
         };
@@ -277,6 +280,13 @@ impl Curves<'_> {
     }
 }
 
+/// The state of the core that most marks are of; of several, that of the first.
+fn commonest(marks: &[(f64, Mark)]) -> Option<&'static str> {
+    let number = |state| marks.iter().filter(|(_, mark)| mark.core == state).count();
+    let states = marks.iter().map(|(_, mark)| mark.core);
+    states.rev().max_by_key(|state| number(*state)).flatten()
+}
+
 /// A tick of the settings: only sizes and times have a unit, and only whole numbers are settings.
 fn setting(scale: Scale, tick: f64) -> String {
     match scale {
@@ -335,12 +345,36 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_ends_of_a_curve_are_of_the_state_that_most_of_its_marks_are_of() {
+        let mark = |core| Mark {
+            value: 1.0,
+            ends: None,
+            states: vec![],
+            predicted: None,
+            core,
+            limit: false,
+            words: String::new(),
+        };
+        let marks = |states: &[Option<&'static str>]| -> Vec<(f64, Mark)> {
+            states.iter().map(|state| (1.0, mark(*state))).collect()
+        };
+        assert_eq!(commonest(&marks(&[Some("shared"), Some("alone"), Some("alone")])), Some("alone"));
+        assert_eq!(
+            commonest(&marks(&[Some("shared"), Some("alone")])),
+            Some("shared"),
+            "the first of equals"
+        );
+        assert_eq!(commonest(&marks(&[None, None])), None);
+    }
     use fathom_core::experiment::Point;
     use fathom_core::statistics::Line;
 
     #[test]
     fn a_fitted_line_is_drawn_only_where_it_follows_the_marks() {
         let mark = |value: f64, room: f64| Mark {
+            core: None,
             value,
             ends: Some((value - room, value + room)),
             states: vec![],

@@ -178,7 +178,15 @@ mod tests {
     use super::*;
 
     fn mark_of(value: f64) -> Mark {
-        Mark { value, ends: None, states: vec![], predicted: None, limit: false, words: String::new() }
+        Mark {
+            value,
+            ends: None,
+            states: vec![],
+            predicted: None,
+            core: None,
+            limit: false,
+            words: String::new(),
+        }
     }
 
     /// The position of the words in a drawing.

@@ -1,6 +1,6 @@
 //! A point as a mark on the plot.
 
-use crate::{states, words};
+use crate::{occupancy, states, words};
 use fathom_core::experiment::Prediction;
 use fathom_core::quantities;
 use fathom_engine::results::{Outcome, PointResult};
@@ -18,6 +18,8 @@ pub struct Mark {
     /// the median.
     pub states: Vec<(f64, Option<(f64, f64)>)>,
     pub predicted: Option<f64>,
+    /// The state of the core of short work.
+    pub core: Option<&'static str>,
     /// Whether `value` is an upper limit.
     pub limit: bool,
     /// All numbers in words, as a tooltip.
@@ -42,7 +44,15 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
         .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
         .unwrap_or_default();
     let words = format!("{}: {number}{expected}", words::label(point, &point.point));
-    value.is_finite().then(|| Mark { value, ends, states: states::with_ends(point), predicted, limit, words })
+    value.is_finite().then(|| Mark {
+        value,
+        ends,
+        states: states::with_ends(point),
+        predicted,
+        core: occupancy::state(point),
+        limit,
+        words,
+    })
 }
 
 /// All numbers of some marks that the axis must cover.

@@ -33,6 +33,7 @@ mod rows;
 pub mod svg;
 mod sweep;
 
+use crate::occupancy;
 pub(super) use compared::figures as of_both_sides;
 pub use drawn::DrawnFigure;
 use fathom_engine::results::{PointResult, Results};
@@ -59,6 +60,12 @@ impl Candidate<'_> {
         self.points.iter().any(|shown| std::ptr::eq(*shown, point))
     }
 
+    /// The drawing, whose caption says of unlike states of the core that it shows them.
+    fn with_states(self) -> DrawnFigure {
+        let caption = self.drawn.caption + &occupancy::of_picture(&self.points);
+        DrawnFigure { caption, ..self.drawn }
+    }
+
     fn number_of(&self, points: &[&PointResult]) -> usize {
         points.iter().filter(|point| self.shows(point)).count()
     }
@@ -80,8 +87,8 @@ pub(super) fn of_experiment(results: &Results, experiment: &str, few: &[&PointRe
         others.extend(distribution::figures(&mine));
     }
     candidates.extend(rows);
-    let main = chosen(&mut candidates, few).into_iter().map(|candidate| candidate.drawn).collect();
-    Figures { main, others: candidates.into_iter().map(|candidate| candidate.drawn).chain(others).collect() }
+    let main = chosen(&mut candidates, few).into_iter().map(Candidate::with_states).collect();
+    Figures { main, others: candidates.into_iter().map(Candidate::with_states).chain(others).collect() }
 }
 
 /// Takes the candidates that show these points: always the one that shows most of those that are left. If none shows any,

@@ -46,25 +46,56 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     }
     let (least, most) = bounds(&all);
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
-    let at_the_most = size(most).named("last cache, largest usable size");
-    let part = if least == most {
-        statement!("about {at_the_most}", at_the_most)
-    } else {
-        statement!(
-            "{least} to {at_the_most}",
-            least = size(least).named("last cache, smallest usable size"),
-            at_the_most
-        )
-    };
-    let headline = statement!(
-        "Of the last-level cache, declared as {declared}, {part} are usable by this core.",
-        declared = size(stated).named("last cache, declared"),
-        part
-    );
+    let level = format!("L{}", known.machine.last_level(cpu)?);
+    let headline = headline(is_visible(premises, &level), size(stated), [size(least), size(most)]);
     let edges = Statement::joined(all.into_iter().map(|edge| edge.statement), "; ")?;
     let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
                inside.";
     Some(Conclusion { headline, because: statement!("{edges}.{why}", edges) })
+}
+
+/// What is known of the end of the last-level cache, between two sizes: of a level that the curve of loads does not show it is not said
+/// that this core can use it.
+fn headline(is_visible: bool, stated: Found, [least, most]: [Found; 2]) -> Statement {
+    let is_one = least.value >= most.value;
+    let at_the_most = most.named("last cache, largest usable size");
+    let at_the_least = least.named("last cache, smallest usable size");
+    let declared = stated.named("last cache, declared");
+    match (is_visible, is_one) {
+        (true, true) => statement!(
+            "Of the last-level cache, declared as {declared}, about {at_the_most} are usable by this core.",
+            declared,
+            at_the_most
+        ),
+        (true, false) => statement!(
+            "Of the last-level cache, declared as {declared}, {at_the_least} to {at_the_most} are usable by this core.",
+            declared,
+            at_the_least,
+            at_the_most
+        ),
+        (false, true) => statement!(
+            "The last-level cache, declared as {declared}, shows no level of its own to this core: what serves it ends at about \
+             {at_the_most}.",
+            declared,
+            at_the_most
+        ),
+        (false, false) => statement!(
+            "The last-level cache, declared as {declared}, shows no level of its own to this core: what serves it ends between \
+             {at_the_least} and {at_the_most}.",
+            declared,
+            at_the_least,
+            at_the_most
+        ),
+    }
+}
+
+/// Whether the curve of loads shows a level, by the function that every report takes its levels from; where it shows none at all, too
+/// little is known to say that it does not.
+fn is_visible(premises: &Premises, level: &str) -> bool {
+    let loads = premises.points.iter().find(|point| point.experiment == LOADS.experiment);
+    let method = loads.and_then(|point| point.method().ok());
+    let found = method.and_then(|method| (method.about().shown.levels)(premises.known));
+    found.is_none_or(|found| found.levels.iter().any(|one| one.name == level))
 }
 
 /// The two sizes between which a working set no longer fits into the cache.
@@ -201,6 +232,15 @@ mod tests {
                 32 * MIB
             )
         );
+    }
+
+    #[test]
+    fn of_a_level_that_the_curve_does_not_show_nothing_is_usable() {
+        let size = |mib: u64| Found::exact((mib * MIB) as f64, Dimension::Of(Unit::Bytes));
+        let text = |visible| headline(visible, size(300), [size(4), size(16)]).plain();
+        assert!(text(true).ends_with("are usable by this core."), "{}", text(true));
+        assert!(!text(false).contains("usable") && text(false).contains("shows no level of its own"));
+        assert!(headline(false, size(300), [size(8); 2]).plain().contains("ends at about"));
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statem
 fn asleep(known: &Known) -> Statement {
     SLEEP.found(known).map_or_else(Statement::default, |late| {
         statement!(
-            " A timer wakes a sleeping thread {late} late.",
+            " A thread that sleeps for 1 ms by a timerfd, without timer slack, wakes {late} late.",
             late = late.named("a timer's sleeper, late by")
         )
     })

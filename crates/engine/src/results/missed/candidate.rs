@@ -3,7 +3,7 @@
 use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Known};
-use crate::results::accuracy::{FAIR, distance};
+use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::BECAME;
 use fathom_core::experiment::{
     Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
@@ -22,12 +22,14 @@ pub(super) struct MissCandidate {
     pub(super) changes: Option<f64>,
     /// The measured term, as often as the operation contains it; `None` if the candidate is no term of it.
     pub(super) part: Option<Found>,
+    /// Whether it is nearly the whole operation, measured again by the same experiment: that explains nothing.
+    pub(super) is_again: bool,
 }
 
 impl MissCandidate {
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
-        self.is_significant(missed) && self.lands_on(missed)
+        self.is_significant(missed) && self.lands_on(missed) && !self.is_again
     }
 
     /// Whether the prediction with it is what was measured, within the intervals.
@@ -54,7 +56,7 @@ pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
     let same = measured_terms::same_reading(missed, figures.supported);
     let changed = changed_input(missed, figures);
     let terms = missed.prediction.terms.iter();
-    let terms = terms.filter_map(|term| measured_term(term, missed, figures.supported));
+    let terms = terms.filter_map(|term| measured_term(term, missed, figures));
     let woken = woken(missed, figures.supported);
     same.into_iter().chain(changed).chain(terms).chain(woken).collect()
 }
@@ -86,6 +88,7 @@ fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
         again: missed.figure(again.total() - now.value()).plus(value),
         changes: Some(distance(now.each / then.each)),
         part: Some(value),
+        is_again: false,
     })
 }
 
@@ -111,11 +114,11 @@ fn most_changed<'a>(then: &'a Prediction, now: &'a Prediction) -> Option<(&'a Te
 }
 
 /// A published or assumed term that the run has measured elsewhere.
-fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<MissCandidate> {
+fn measured_term(term: &Term, missed: &Missed, figures: Figures) -> Option<MissCandidate> {
     if matches!(term.source, Source::Measured { .. }) || term.value() == 0.0 {
         return None;
     }
-    let measured = measured_terms::of(term, missed, known)?;
+    let measured = measured_terms::of(term, missed, figures)?;
     let besides = missed.figure(missed.prediction.total() - term.value());
     Some(MissCandidate {
         mechanism: measured.mechanism.to_owned(),
@@ -129,6 +132,7 @@ fn measured_term(term: &Term, missed: &Missed, known: &Known) -> Option<MissCand
         again: besides.plus(measured.each.scaled(measured.times)),
         changes: Some(distance(measured.each.value * measured.times / term.value())),
         part: Some(measured.each.scaled(measured.times)),
+        is_again: measured.experiment == missed.place().0 && term.value() * CLOSE > missed.prediction.total(),
     })
 }
 
@@ -166,6 +170,7 @@ fn woken(missed: &Missed, known: &Known) -> Option<MissCandidate> {
         again: missed.figure(missed.prediction.total()).plus(wake.scaled(times)),
         changes: None,
         part: Some(wake.scaled(times)),
+        is_again: false,
     })
 }
 

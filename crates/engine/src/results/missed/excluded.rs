@@ -39,6 +39,13 @@ pub(super) fn near(judged: &Judged) -> Vec<Statement> {
 /// Candidates that account for most of what is missing, but not for all of it: they take part, and are neither the cause nor excluded.
 pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     let missed = &judged.missed;
+    let neighbour = neighbour(missed).map(|(alone, part)| {
+        statement!(
+            "another hardware thread on the core (without one it takes {alone}), {part} of what is missing",
+            alone = alone.named("with the core alone"),
+            part = part.named("a neighbour's part of what is missing")
+        )
+    });
     those(judged, CandidateRole::Part)
         .map(|candidate| {
             statement!(
@@ -50,8 +57,24 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
                     .named("part of what is missing")
             )
         })
+        .chain(neighbour)
         .collect()
 }
+
+/// What a slower operation takes with the core alone, and the neighbour's part of what is missing: of a result with the core shared
+/// that takes longer than that for certain, by a tenth of what is missing or more.
+fn neighbour(missed: &Missed) -> Option<(Found, Found)> {
+    let core = missed.result.core.as_ref().filter(|core| core.state == CoreState::Shared)?;
+    let alone = missed.figure(core.alone.filter(|_| is_slower(missed))?);
+    let measured = missed.measured.states.map_or(missed.measured.measured, |[most, _]| most);
+    let is_certain = measured.ends().is_some_and(|(low, _)| low > alone.value);
+    let part = (measured.value - alone.value) / (measured.value - missed.prediction.total());
+    (is_certain && (LEAST_OF_NEIGHBOUR..1.0).contains(&part))
+        .then(|| (alone, Found::bare(part, Dimension::Share)))
+}
+
+/// The least part of what is missing from which a neighbour is said to take part in it.
+const LEAST_OF_NEIGHBOUR: f64 = 0.1;
 
 /// What a rejected candidate is to a miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,7 +143,8 @@ fn is_slower(missed: &Missed) -> bool {
 fn rejected(candidate: &MissCandidate, missed: &Missed) -> Statement {
     let sizes = candidate.sizes.clone();
     let again = missed.figure(candidate.again.value).named("predicted with the measured term");
-    statement!("{sizes}, which would make the prediction {again}", sizes, again)
+    let why = if candidate.is_again { ", but is the same work measured again" } else { "" };
+    statement!("{sizes}, which would make the prediction {again}{why}", sizes, again)
 }
 
 /// Another hardware thread on the core; where no observation was made with one, nothing is known of it.
@@ -134,7 +158,7 @@ fn core(missed: &Missed) -> Option<Statement> {
         return Some("another hardware thread on the core (only observations without one count)".into());
     }
     let alone = missed.figure(core.alone?);
-    let still_missed = alone.value / missed.prediction.total() > FAIR;
+    let still_missed = alone.value / missed.prediction.total() > FAIR && neighbour(missed).is_none();
     still_missed.then(|| {
         statement!(
             "another hardware thread on the core (without one it takes {alone})",
@@ -238,9 +262,24 @@ pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> 
     let neighbour = missed.result.core.as_ref().filter(|core| is_shared(core));
     let neighbour =
         neighbour.map(|_| "another hardware thread on the core (no observation without one)".to_owned());
-    let names: Vec<String> = neighbour.into_iter().chain(in_entry_or_exit(missed, machine)).collect();
+    let of_service = UNSEPARATED.iter().filter(|(experiment, value, _)| {
+        let (name, point) = missed.place();
+        name == *experiment
+            && point.parameters().any(|(parameter, _)| point.name_of(parameter) == Some(value))
+    });
+    let of_service = of_service.map(|(.., what)| (*what).to_owned());
+    let names: Vec<String> =
+        neighbour.into_iter().chain(of_service).chain(in_entry_or_exit(missed, machine)).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
+
+/// Work that an operation contains and that no other operation of a run does without the rest: experiment, value of a parameter, and what
+/// it is.
+const UNSEPARATED: [(&str, &str, &str); 1] = [(
+    "memory/minor_fault",
+    "cached file, written, shared",
+    "the call of the file system before a page of a shared mapping may change (page_mkwrite)",
+)];
 
 /// What is in force at every entry to the kernel, or makes every exit longer.
 fn in_entry_or_exit(missed: &Missed, machine: &Machine) -> Vec<String> {

@@ -1,8 +1,9 @@
 //! Terms of predictions that were published or assumed, and that the run measured by another operation.
 
+use super::Figures;
 use super::miss::Missed;
 use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
-use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, Term, statement};
+use fathom_core::experiment::{Found, Known, Levels, Placement, Selector, Statement, Term, statement};
 
 use super::candidate::MissCandidate;
 use crate::results::accuracy::distance;
@@ -10,6 +11,8 @@ use crate::results::accuracy::distance;
 /// What the run measured in place of a term.
 pub(super) struct MeasuredTerm {
     pub(super) mechanism: &'static str,
+    /// The experiment that measured it.
+    pub(super) experiment: &'static str,
     /// The measured value, in the prediction's unit.
     pub(super) each: Found,
     /// How often the prediction contains it.
@@ -136,9 +139,23 @@ impl Rule {
     }
 }
 
+/// The mechanisms that are loads from a cache, with the name of its level.
+const CACHES: [(&str, &str); 3] = [(L1_LOAD, "L1"), (L2_LOAD, "L2"), (L3_LOAD, "L3")];
+
+/// Whether the results show a level; where they show none, too little is known to leave one out.
+fn shows(levels: &[(String, Levels)], name: &str) -> bool {
+    let of_loads = levels.iter().find(|(experiment, _)| experiment == LOADS);
+    of_loads.is_none_or(|(_, found)| found.levels.iter().any(|level| level.name == name))
+}
+
 /// The measurement of a term; `None` if the run has none, or only the result that missed.
-pub(super) fn of(term: &Term, missed: &Missed, known: &Known) -> Option<MeasuredTerm> {
+pub(super) fn of(term: &Term, missed: &Missed, figures: Figures) -> Option<MeasuredTerm> {
+    let known = figures.supported;
     let rule = RULES.iter().find(|rule| term.what.starts_with(rule.term))?;
+    // What the curve of loads does not show as a level has no load of its own.
+    if CACHES.iter().any(|(mechanism, level)| *mechanism == rule.mechanism && !shows(figures.levels, level)) {
+        return None;
+    }
     let (experiment, point) = missed.place();
     if rule.uses.iter().any(|selector| selector.selects(experiment, point, known.machine)) {
         return None;
@@ -146,7 +163,8 @@ pub(super) fn of(term: &Term, missed: &Missed, known: &Known) -> Option<Measured
     let each = (rule.measured)(known)?;
     let times = term.times;
     let comparable = each.dimension == missed.measured.dimension && each.value > 0.0;
-    comparable.then_some(MeasuredTerm { mechanism: rule.mechanism, each, times })
+    let by = rule.uses.first()?.experiment;
+    comparable.then_some(MeasuredTerm { mechanism: rule.mechanism, experiment: by, each, times })
 }
 
 /// The points of all rules that this architecture has, for tests.
@@ -224,5 +242,21 @@ pub(super) fn same_reading(missed: &Missed, known: &Known) -> Option<MissCandida
         again: cost,
         changes: Some(distance(cost.value / missed.prediction.total())),
         part: None,
+        is_again: false,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::{Level, Point};
+
+    #[test]
+    fn a_cache_that_the_curve_does_not_show_has_no_load_of_its_own() {
+        let level = |name: &str| Level { name: name.to_owned(), from: None, to: None };
+        let found = Levels { of: Point::new(), along: "size", levels: vec![level("L1"), level("memory")] };
+        let levels = [(LOADS.to_owned(), found)];
+        assert!(shows(&levels, "L1") && !shows(&levels, "L3"));
+        assert!(shows(&[], "L3"), "without a curve too little is known");
+    }
 }

@@ -18,13 +18,15 @@ mod excluded;
 mod measured_terms;
 mod miss;
 mod overstated;
+#[cfg(test)]
+mod parts_of_misses;
 mod sentences;
 #[cfg(test)]
 mod tests;
 
 use super::{Explanation, PointResult};
 use candidate::MissCandidate;
-use fathom_core::experiment::{Finding, Found, Known, Point};
+use fathom_core::experiment::{Finding, Found, Known, Levels, Point};
 use miss::Missed;
 use overstated::Overstated;
 
@@ -64,6 +66,8 @@ pub struct Figures<'run> {
     pub all: &'run Known<'run>,
     /// The values with the core shared, by experiment and point.
     pub shared: &'run [(String, Point, Found)],
+    /// The levels of memory that the results show, by experiment.
+    pub levels: &'run [(String, Levels)],
 }
 
 /// Judges every miss: marks the points, and returns the findings, by experiment in the order of `names`.
@@ -100,7 +104,9 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     rejected.retain(|candidate| !candidate.exceeds(&missed));
     let cause = rejected.iter().position(|candidate| candidate.accounts_for(&missed));
     let cause = cause.map(|place| rejected.remove(place));
-    let overstated = overstated::of(&missed, figures).filter(|_| cause.is_none());
+    // Of a term that the same experiment measures it would be untrue that this run does not measure it.
+    let is_again = rejected.iter().any(|candidate| candidate.is_again && candidate.lands_on(&missed));
+    let overstated = overstated::of(&missed, figures).filter(|_| cause.is_none() && !is_again);
     let explanation = match (&cause, &overstated) {
         (Some(cause), _) => Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes },
         (None, Some(term)) => Explanation::Overstated { term: term.name.clone() },

@@ -11,12 +11,12 @@ use fathom_core::machine::{Fact, Machine};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Estimate, Interval};
 
-const CALLS: &str = "cpu/system_call";
+pub(super) const CALLS: &str = "cpu/system_call";
 const GETPPID: Selector = Selector::only(CALLS, &[("call", Name("getppid"))]);
-const ENTRY: &str = "entering and leaving the kernel";
+pub(super) const ENTRY: &str = "entering and leaving the kernel";
 
 /// A point with this measured value and an interval of a tenth on each side.
-fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
+pub(super) fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
     let interval = Some(Interval { low: 0.9 * measured, high: 1.1 * measured });
     let (trials, observations) = (8, 80);
     let estimate =
@@ -25,7 +25,7 @@ fn result(unit: Unit, measured: f64, prediction: Prediction) -> PointResult {
 }
 
 /// A cost that was predicted from entering the kernel, for 50 ns, and from other work, for 10 ns.
-fn cost(measured: f64) -> PointResult {
+pub(super) fn cost(measured: f64) -> PointResult {
     let basis = |value| Basis::published(value, "a paper");
     let entry = Prediction::new().software(ENTRY, 1.0, basis(50.0)).being(TermEvent::KernelEntry);
     result(Unit::Nanoseconds, measured, entry.software("work", 1.0, basis(10.0)))
@@ -37,14 +37,17 @@ fn judged_on(machine: &Machine, getppid: Option<f64>, points: &mut [PointResult]
     if let Some(value) = getppid {
         GETPPID.plant(&mut known, value);
     }
-    let misses =
-        explain(&["a/test", "a/other"], points, Figures { supported: &known, all: &known, shared: &[] });
+    let misses = explain(
+        &["a/test", "a/other"],
+        points,
+        Figures { supported: &known, all: &known, shared: &[], levels: &[] },
+    );
     let others = misses.others.into_iter().flat_map(|(_, findings)| findings);
     let all = misses.overall.into_iter().chain(others);
     all.map(|finding| finding.statement.plain()).collect()
 }
 
-fn judged(getppid: Option<f64>, points: &mut [PointResult]) -> Vec<String> {
+pub(super) fn judged(getppid: Option<f64>, points: &mut [PointResult]) -> Vec<String> {
     judged_on(&planted::machine(), getppid, points)
 }
 
@@ -241,8 +244,11 @@ fn what_a_clocks_reading_by_system_call_lacks_too_is_in_the_entry() {
         let basis = Basis::published(25.0, "a paper");
         let prediction = Prediction::new().hardware("mode switches, in and out", 2.0, basis);
         let mut points = [result(Unit::Nanoseconds, 113.0, prediction)];
-        let misses =
-            explain(&["a/test"], &mut points, Figures { supported: &known, all: &known, shared: &[] });
+        let misses = explain(
+            &["a/test"],
+            &mut points,
+            Figures { supported: &known, all: &known, shared: &[], levels: &[] },
+        );
         assert_eq!(points[0].explanation, Some(Explanation::NotExplained));
         misses.others[0].1[0].statement.plain()
     };
@@ -263,7 +269,7 @@ fn an_operation_across_cpus_may_have_to_wake_one() {
     HAND_OVER.at(Placement::AcrossCpus).plant(&mut known, 21_000.0);
     let across = |measured| PointResult { point: Point::at(Placement::AcrossCpus), ..cost(measured) };
     let mut points = [across(20_060.0), across(60_000.0), cost(20_060.0)];
-    explain(&["a/test"], &mut points, Figures { supported: &known, all: &known, shared: &[] });
+    explain(&["a/test"], &mut points, Figures { supported: &known, all: &known, shared: &[], levels: &[] });
     let woken = Explanation::Cause { mechanism: "one wake-up of an idle CPU".to_owned(), changes: None };
     assert_eq!(points[0].explanation, Some(woken));
     let others = points[1..].iter().map(|point| point.explanation.clone());
@@ -290,7 +296,8 @@ fn a_figure_of_the_run_that_became_another_is_the_cause() {
         ..result(Unit::Nanoseconds, measured, prediction)
     };
     let mut points = [point];
-    let misses = explain(&[CALLS], &mut points, Figures { supported: &last, all: &last, shared: &[] });
+    let misses =
+        explain(&[CALLS], &mut points, Figures { supported: &last, all: &last, shared: &[], levels: &[] });
     let text = misses.others[0].1[0].statement.plain();
     assert!(text.contains("{100} in the whole run, {600} when the prediction was made"), "{text}");
     assert!(matches!(points[0].explanation, Some(Explanation::Cause { .. })));
@@ -362,7 +369,7 @@ fn a_move_of_the_cpus_is_excluded_by_the_looks_at_their_distance() {
         let look = |ns: &f64| fathom_core::experiment::LineLooks { line_ns: *ns, share: 0.5, looks: 287 };
         known.line_looks = distances.iter().map(look).collect();
         let mut points = [PointResult { point: Point::at(placement), ..cost(1000.0) }];
-        let figures = Figures { supported: &known, all: &known, shared: &[] };
+        let figures = Figures { supported: &known, all: &known, shared: &[], levels: &[] };
         let misses = explain(&["a/test"], &mut points, figures);
         misses.others.iter().flat_map(|(_, of)| of).map(|of| of.statement.plain()).collect::<String>()
     };

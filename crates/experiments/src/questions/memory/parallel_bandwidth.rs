@@ -324,6 +324,18 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)));
     let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
     let what = format!("{}, {}", kernel.kind.name(), kernel.method);
+    if let Some(alone) = on_another_core(kernel, one, known) {
+        return Some(finding!(
+            Question::Bandwidth,
+            "{all} threads {name} ({method}) {together} together, one {one}; by memory/bandwidth one thread moves {alone}, so the \
+             core was not in the same state, and no ratio is given.",
+            name = kernel.kind.name(),
+            method = kernel.method,
+            together = together.named(&format!("{all} threads, {what}")),
+            one = one.named(&format!("one thread, {what}")),
+            alone = alone.named(&format!("one thread, {what}, memory/bandwidth"))
+        ));
+    }
     let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
         let carried = Found::exact(theory.bytes_per_second, together.dimension);
         let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
@@ -348,6 +360,14 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     )
 }
 
+/// What one thread moves by the same method in `memory/bandwidth`, if that is significantly another rate: then what one thread did here
+/// and what several did are of unknown states of their cores, and their ratio is not of the number of threads alone.
+fn on_another_core(kernel: &Kernel, one: Found, known: &Known) -> Option<Found> {
+    let size = working_set::in_memory(known.machine);
+    let alone = known.found("memory/bandwidth", &bandwidth::point(kernel, size))?;
+    (alone.differs_from(&one) == Some(true)).then_some(alone)
+}
+
 /// All threads beside one core as `memory/bandwidth` measured it, where this experiment has no point of one thread: bytes counted alike,
 /// each by its fastest method.
 fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
@@ -370,6 +390,8 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::experiment::Dimension;
+    use fathom_core::statistics::{Interval, Measured};
 
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
@@ -385,5 +407,27 @@ mod tests {
         assert!(!holds(15.0, 9.0, 2.0), "one of the two stood still in half of the windows");
         assert!(!holds(20.0, 0.5, 2.0), "one of them was starved");
         assert!(!holds(20.0, 9.0, 1.0), "both on one CPU");
+    }
+    #[test]
+    fn threads_are_no_multiple_of_one_that_another_experiment_contradicts() {
+        let machine = fathom_described::machine();
+        let kernel = kernels(&machine)[0];
+        let all = machine.allowed_cpus().len() as u64;
+        let text = |one_core: f64| {
+            let mut known = Known::new(&machine, None);
+            let mut learn = |name: &str, point: Point, value: f64| {
+                let interval = Some(Interval { low: value * 0.98, high: value * 1.02 });
+                let found =
+                    Found::measured(Measured { value, interval }, Dimension::Of(Unit::BytesPerSecond));
+                known.learn(name, &point, found);
+            };
+            learn(ABOUT.name, point(kernel, 1, all_bytes(1, &machine)), 10e9);
+            learn(ABOUT.name, point(kernel, all, all_bytes(all, &machine)), 20e9);
+            learn("memory/bandwidth", bandwidth::point(kernel, working_set::in_memory(&machine)), one_core);
+            of_kernel(kernel, &known).expect("a finding").statement.plain()
+        };
+        assert!(text(10e9).contains("times as much"), "{}", text(10e9));
+        let unlike = text(13e9);
+        assert!(unlike.contains("no ratio is given") && !unlike.contains("times as much"), "{unlike}");
     }
 }
