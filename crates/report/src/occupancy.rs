@@ -152,8 +152,8 @@ fn unmarked(shares: &[f64]) -> String {
 
 /// What a caption says of a picture whose marks are of unlike states of the core; empty if they are not.
 pub(super) fn of_picture(points: &[&PointResult]) -> String {
-    let of = |wanted: &str| -> Vec<String> {
-        let mine = points.iter().filter(|point| state(point) == Some(wanted));
+    let of = |name: &str| -> Vec<String> {
+        let mine = points.iter().filter(|point| state(point) == Some(name));
         mine.map(|point| words::short_label(*point, &point.point)).collect()
     };
     unlike([of(ALONE), of(SHARED), of(MIXTURE)])
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(unmarked(&[]), "");
         assert_eq!(unmarked(&[0.0, 0.001]), "", "a core that was never shared");
         assert!(
-            unmarked(&[0.4, 0.62]).contains("shared 40 % to 62 % of the time"),
+            unmarked(&[0.4, 0.62]).contains("shared 40.0 % to 62.0 % of the time"),
             "{}",
             unmarked(&[0.4, 0.62])
         );
@@ -246,7 +246,7 @@ mod tests {
     fn a_picture_of_unlike_states_says_which_marks_are_of_which() {
         let names = |count: usize| (0..count).map(|number| format!("p{number}")).collect::<Vec<_>>();
         assert_eq!(unlike([names(4), vec![], vec![]]), "", "of one state");
-        let said = unlike([names(4), names(1), vec![]]);
+        let text = unlike([names(4), names(1), vec![]]);
         assert_eq!(
             said,
             " Not like with like: of its marks of short work are 4 core alone, 1 core shared: p0."

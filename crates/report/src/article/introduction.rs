@@ -29,8 +29,8 @@ pub(super) fn of(results: &Results) -> Section {
     );
     let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{questions} {machine}"));
     let neighbour = occupancy::share_of_time(results).map(|text| Text::plain(text + OF_WHICH_STATE));
-    let said = [Some(predicted(results)), neighbour, quotable::count(results), Some(places(results))];
-    section.say(Text::joined(said.into_iter().flatten(), " "))
+    let sentences = [Some(predicted(results)), neighbour, quotable::count(results), Some(places(results))];
+    section.say(Text::joined(sentences.into_iter().flatten(), " "))
 }
 
 /// How the state of the core is told.

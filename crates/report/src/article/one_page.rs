@@ -76,7 +76,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; not told apart: the interval holds the prediction, and reaches further; among the published values: it lies within the range behind the prediction. A slope's prediction is the slope of its points' predictions."
+                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; its interval holds the prediction: it reaches further, too; among the published values: it lies within the range behind the prediction. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
@@ -189,7 +189,7 @@ fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
     } else if is_published {
         "among the published values".to_owned()
     } else if holds {
-        "not told apart from the prediction".to_owned()
+        "its interval holds the prediction".to_owned()
     } else {
         WITHIN.to_owned()
     }
@@ -218,7 +218,7 @@ mod tests {
     fn only_what_is_like_its_prediction_is_as_predicted() {
         assert_eq!(told(110.0, 5.0), "as predicted");
         assert_eq!(told(199.0, 5.0), WITHIN, "nearly twice what was predicted");
-        assert_eq!(told(120.0, 40.0), "not told apart from the prediction", "an interval too wide to tell");
+        assert_eq!(told(120.0, 40.0), "its interval holds the prediction", "an interval too wide to tell");
         assert_eq!(told(120.0, 10.0), WITHIN, "beyond 1.25 in part of the interval, and surely another");
     }
 }

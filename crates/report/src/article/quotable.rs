@@ -79,14 +79,14 @@ pub(super) fn verdict(results: &Results) -> Option<Text> {
     let [certain, shared, wide, doubtful] =
         [Quotation::ByItself, Quotation::AsShared, Quotation::WithInterval, Quotation::NotAtAll].map(names);
     let parts = [
-        said(
+        sentence(
             &certain,
             &format!("known within {} and may be quoted by themselves", quantities::target(USEFUL)),
         ),
-        said(&shared, "of the core shared only, and to be quoted as such"),
-        said(&wide, "less certain, and mean something with their intervals only"),
-        said(&doubtful, "not to be quoted, because their evidence fails"),
-        said(&without, "without a value"),
+        sentence(&shared, "of the core shared only, and to be quoted as such"),
+        sentence(&wide, "less certain, and mean something with their intervals only"),
+        sentence(&doubtful, "not to be quoted, because their evidence fails"),
+        sentence(&without, "without a value"),
     ];
     let neighbour = occupancy::share_of_time(results).map(|text| format!(" {text}")).unwrap_or_default();
     (!all.is_empty()).then(|| {
@@ -98,7 +98,7 @@ pub(super) fn verdict(results: &Results) -> Option<Text> {
 }
 
 /// `3 are …: a; b; c.`; `None` of none.
-fn said(names: &[String], what: &str) -> Option<String> {
+fn sentence(names: &[String], what: &str) -> Option<String> {
     let verb = if names.len() == 1 { "is" } else { "are" };
     (!names.is_empty()).then(|| format!("{} {verb} {what}: {}.", names.len(), names.join("; ")))
 }
@@ -122,8 +122,8 @@ mod tests {
     #[test]
     fn figures_are_counted_and_named() {
         let names = ["a load".to_owned(), "a call".to_owned()];
-        assert_eq!(said(&names, "known").as_deref(), Some("2 are known: a load; a call."));
-        assert_eq!(said(&names[..1], "known").as_deref(), Some("1 is known: a load."));
-        assert_eq!(said(&[], "known"), None);
+        assert_eq!(sentence(&names, "known").as_deref(), Some("2 are known: a load; a call."));
+        assert_eq!(sentence(&names[..1], "known").as_deref(), Some("1 is known: a load."));
+        assert_eq!(sentence(&[], "known"), None);
     }
 }

@@ -94,8 +94,8 @@ fn headline(is_visible: bool, stated: Found, [least, most]: [Found; 2]) -> State
 fn is_visible(premises: &Premises, level: &str) -> bool {
     let loads = premises.points.iter().find(|point| point.experiment == LOADS.experiment);
     let method = loads.and_then(|point| point.method().ok());
-    let found = method.and_then(|method| (method.about().shown.levels)(premises.known));
-    found.is_none_or(|found| found.levels.iter().any(|one| one.name == level))
+    let shown = method.and_then(|method| (method.about().shown.levels)(premises.known));
+    shown.is_none_or(|shown| shown.levels.iter().any(|one| one.name == level))
 }
 
 /// The two sizes between which a working set no longer fits into the cache.

@@ -145,7 +145,7 @@ const CACHES: [(&str, &str); 3] = [(L1_LOAD, "L1"), (L2_LOAD, "L2"), (L3_LOAD, "
 /// Whether the results show a level; where they show none, too little is known to leave one out.
 fn shows(levels: &[(String, Levels)], name: &str) -> bool {
     let of_loads = levels.iter().find(|(experiment, _)| experiment == LOADS);
-    of_loads.is_none_or(|(_, found)| found.levels.iter().any(|level| level.name == name))
+    of_loads.is_none_or(|(_, shown)| shown.levels.iter().any(|level| level.name == name))
 }
 
 /// The measurement of a term; `None` if the run has none, or only the result that missed.
@@ -254,8 +254,8 @@ mod tests {
     #[test]
     fn a_cache_that_the_curve_does_not_show_has_no_load_of_its_own() {
         let level = |name: &str| Level { name: name.to_owned(), from: None, to: None };
-        let found = Levels { of: Point::new(), along: "size", levels: vec![level("L1"), level("memory")] };
-        let levels = [(LOADS.to_owned(), found)];
+        let shown = Levels { of: Point::new(), along: "size", levels: vec![level("L1"), level("memory")] };
+        let levels = [(LOADS.to_owned(), shown)];
         assert!(shows(&levels, "L1") && !shows(&levels, "L3"));
         assert!(shows(&[], "L3"), "without a curve too little is known");
     }
