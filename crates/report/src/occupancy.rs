@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(unlike([names(4), vec![], vec![]]), "", "of one state");
         let text = unlike([names(4), names(1), vec![]]);
         assert_eq!(
-            said,
+            text,
             " Not like with like: of its marks of short work are 4 core alone, 1 core shared: p0."
         );
     }
