@@ -325,16 +325,17 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
     let what = format!("{}, {}", kernel.kind.name(), kernel.method);
     if let Some(alone) = on_another_core(kernel, one, known) {
-        return Some(finding!(
+        let finding = finding!(
             Question::Bandwidth,
-            "{all} threads {name} ({method}) {together} together, one {one}; by memory/bandwidth one thread moves {alone}, so the \
-             core was not in the same state, and no ratio is given.",
+            "{all} threads {name} ({method}) {together} together, one {one}; by memory/bandwidth one thread moves {alone}: the two \
+             differ, so no ratio is given.",
             name = kernel.kind.name(),
             method = kernel.method,
             together = together.named(&format!("{all} threads, {what}")),
             one = one.named(&format!("one thread, {what}")),
             alone = alone.named(&format!("one thread, {what}, memory/bandwidth"))
-        ));
+        );
+        return Some(finding.about(what));
     }
     let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
         let carried = Found::exact(theory.bytes_per_second, together.dimension);
