@@ -74,13 +74,13 @@ fn headline(is_visible: bool, stated: Found, [least, most]: [Found; 2]) -> State
             at_the_most
         ),
         (false, true) => statement!(
-            "The last-level cache, declared as {declared}, shows no level of its own to this core: what serves it ends at about \
+            "The last-level cache, declared as {declared}, shows no level of its own to this core: what is faster than memory ends at about \
              {at_the_most}.",
             declared,
             at_the_most
         ),
         (false, false) => statement!(
-            "The last-level cache, declared as {declared}, shows no level of its own to this core: what serves it ends between \
+            "The last-level cache, declared as {declared}, shows no level of its own to this core: what is faster than memory ends between \
              {at_the_least} and {at_the_most}.",
             declared,
             at_the_least,
