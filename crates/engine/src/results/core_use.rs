@@ -99,6 +99,13 @@ fn marked(mut finding: Finding) -> Finding {
     finding
 }
 
+/// The headline behind the mark, which a screen that has no room for all of it must not cut.
+fn led_by(mark: &str, headline: Statement) -> Statement {
+    let mut led: Statement = format!("{}: ", mark.trim().trim_end_matches('.')).into();
+    led.push(headline);
+    led
+}
+
 /// The mechanisms; of one whose figures are of both states, or decide nothing for that, what those of the core shared show.
 pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mechanism> {
     let whole = |mechanism: &Mechanism| {
@@ -119,7 +126,7 @@ pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mecha
             };
         }
         if let Some(mark) = mark(&whole(&mechanism)) {
-            mechanism.headline.push(mark);
+            mechanism.headline = led_by(mark, mechanism.headline);
         }
         mechanism
     };

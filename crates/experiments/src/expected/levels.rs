@@ -157,7 +157,7 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
         LimitMatch::Beyond => {
             let most = Found::exact(largest, along.dimension).named("the largest setting of the curve");
             statement!(
-                "{name} is {origin} larger ({declared}) than the largest setting measured, {most}, so its {origin} end is not \
+                "{name} is {origin} larger ({declared}) than the largest setting of the curve, {most}, so its {origin} end is not \
                  in the curve",
                 declared,
                 most
@@ -346,7 +346,7 @@ mod tests {
     fn what_the_sweep_does_not_reach_is_said_so() {
         let text = text(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
         assert!(
-            text.contains("L2 is declared larger ({1099511627776}) than the largest setting measured"),
+            text.contains("L2 is declared larger ({1099511627776}) than the largest setting of the curve"),
             "{text}"
         );
     }

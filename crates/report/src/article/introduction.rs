@@ -34,8 +34,7 @@ pub(super) fn of(results: &Results) -> Section {
 }
 
 /// How the state of the core is told.
-const OF_WHICH_STATE: &str =
-    " Figures of short work are of the core alone where it was alone often enough; tables mark the others.";
+const OF_WHICH_STATE: &str = " Figures of short work are of the core alone where it was alone often enough.";
 
 /// The experiments with a value.
 fn measured<'run>(results: &'run Results) -> impl Iterator<Item = &'run str> {

@@ -6,6 +6,7 @@ use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::words::{self, plural};
 use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Kind;
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Estimate};
 use fathom_engine::results::{FAIR, PointResult, Results};
@@ -13,7 +14,8 @@ use fathom_engine::results::{FAIR, PointResult, Results};
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
 /// there are none.
 pub(super) fn of(results: &Results) -> Option<Section> {
-    let both = results.points.iter().filter(|point| point.shared().is_some());
+    let is_cost_or_rate = |point: &&PointResult| point.unit.kind() != Kind::Size;
+    let both = results.points.iter().filter(|point| point.shared().is_some()).filter(is_cost_or_rate);
     let both = both.filter_map(|point| Some((point, point.neighbour_cost()?)));
     let (mut both, edges): (Vec<(&PointResult, Found)>, Vec<_>) = both.partition(|(_, cost)| is_cost(*cost));
     sorting::by_number(&mut both, |(_, cost)| -cost.value);

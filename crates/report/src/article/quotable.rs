@@ -5,6 +5,7 @@ use crate::main_figures::{self, Main, Ranked};
 use crate::occupancy;
 use crate::paper::{Key, Text};
 use crate::precision::USEFUL;
+use fathom_core::experiment::CoreUse;
 use fathom_core::quantities;
 use fathom_engine::results::{PointResult, Results};
 
@@ -25,9 +26,8 @@ impl Quotation {
     fn of(main: &Main) -> Self {
         if main.point().is_some_and(|point| !point.evidence_holds()) {
             Quotation::NotAtAll
-        } else if main
-            .point()
-            .is_some_and(|point: &PointResult| occupancy::beside_a_neighbour(point).is_some())
+        } else if main.point().and_then(PointResult::figure).and_then(|figure| figure.core)
+            == Some(CoreUse::Shared)
         {
             Quotation::AsShared
         } else {

@@ -66,11 +66,10 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         return None;
     }
     let headline = statement!(
-        "Read-ahead: sequential blocks of 4 KiB of a cold file take {ahead}, without it {without}: {ratio} \
-         times as long.",
+        "Read-ahead: sequential blocks of 4 KiB of a cold file take {ahead}, without it {without}: {ratio}.",
         ahead = ahead.named("block in sequence"),
         without = without.named("block in sequence, no read-ahead"),
-        ratio = without.over(ahead).named("without read-ahead over with")
+        ratio = without.times_as("long", ahead, "without read-ahead over with")
     );
     Some(Conclusion {
         headline,

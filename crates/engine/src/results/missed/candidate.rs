@@ -92,14 +92,14 @@ fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
     })
 }
 
-/// The state of the core of the trials that a prediction's input came from, if its value shows it: that of the core shared.
+/// The state of the core of the trials that a prediction's input came from, if its value shows it: close to that of the core shared.
 fn state(used: f64, alone: &Found, shared: Option<&(String, Point, Found)>) -> Option<Statement> {
     let (_, _, shared) = shared?;
     let holds = |input: &Found| input.ends().is_some_and(|(low, high)| (low..=high).contains(&used));
-    let is_shared = (shared.value - used).abs() < (alone.value - used).abs() && !holds(alone);
+    let is_shared = (holds(shared) || distance(used / shared.value) <= CLOSE) && !holds(alone);
     is_shared.then(|| {
         statement!(
-            " by trials with the core shared (it takes {shared} then)",
+            " by trials with the core shared ({shared} then)",
             shared = shared.named("input, core shared")
         )
     })

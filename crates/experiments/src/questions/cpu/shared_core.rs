@@ -280,16 +280,18 @@ fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
     let declared =
         if known.machine.smt_siblings(from).contains(&to) { "one core" } else { "different cores" };
     let figure = |value: Found, what: &str| value.named(&format!("CPU {to} on CPU {from}, {what}"));
-    Some(finding!(
-        Question::Experiment,
-        "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
+    Some(
+        finding!(
+            Question::Experiment,
+            "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
          additions on the other in {share} of the time; an addition takes {idle} while the other is idle and \
-         {working} while it works. These streams last half a microsecond, with the reading of the clock: longer ones make more \
-         additions a cycle (cpu/arithmetic).",
-        share = figure(slowed, "share of time slowed"),
-        idle = figure(idle, "other idle"),
-        working = figure(working, "other working")
-    ).about(pair))
+         {working} while it works. These streams last half a microsecond, with the reading of the clock.",
+            share = figure(slowed, "share of time slowed"),
+            idle = figure(idle, "other idle"),
+            working = figure(working, "other working")
+        )
+        .about(pair),
+    )
 }
 
 #[cfg(test)]

@@ -128,6 +128,8 @@ fn translation_share(known: &Known) -> Option<Finding> {
     let (size, base, huge) = base.into_iter().filter_map(both).max_by_key(|(size, ..)| *size)?;
     let translation = if base.differs_from(&huge) == Some(false) {
         statement!("the two are not significantly different, so the cost of address translation is unknown")
+    } else if base.value < huge.value {
+        statement!("something else than address translation differs between them, so its cost is unknown")
     } else {
         let share = huge.share_of(base).rest().named("translation over load, base pages");
         statement!("address translation is {share} of the former", share)

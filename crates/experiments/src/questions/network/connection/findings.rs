@@ -33,11 +33,15 @@ fn round_trip(path: &str, known: &Known) -> Option<Found> {
 fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
     let (whole, round_trip) = (duration(of, path, known)?, round_trip(path, known)?);
     let way = if path == PEER { "to the peer" } else { "over loopback across CPUs" };
-    Some(statement!(
-        "{whole} {way}, or {ratio} round trips of a byte by TCP",
-        whole = whole.named(&format!("{of}, {path}")),
-        ratio = whole.over(round_trip).named(&format!("{of} over round trip, {path}"))
-    ))
+    // A machine in several states has no one ratio.
+    let has_one = whole.states.is_none() && round_trip.states.is_none();
+    let in_trips = has_one.then(|| {
+        statement!(
+            ", or {ratio} round trips of a byte by TCP",
+            ratio = whole.over(round_trip).named(&format!("{of} over round trip, {path}"))
+        )
+    });
+    Some(statement!("{whole} {way}{in_trips}", whole = whole.named(&format!("{of}, {path}")), in_trips))
 }
 
 /// Opening takes at least one round trip between the kernels: a result that contradicts this is reported as such (R-FIX-47).
