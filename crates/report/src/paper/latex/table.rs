@@ -12,6 +12,12 @@ const GAP: f64 = 6.0;
 /// The least width of a column of words, as a multiple of the font size.
 const NARROWEST: f64 = 5.0;
 
+/// The most room that a column of words keeps for its longest word, in the same measure: what is longer, as a path, is broken.
+const LONGEST_WORD: f64 = 8.0;
+
+/// The width of a letter of code, which all have, in the same measure.
+const CODE_LETTER: f64 = 0.53;
+
 /// The approximate maximum number of lines of a head.
 const MOST_HEAD: f64 = 3.0;
 
@@ -68,8 +74,10 @@ impl MeasuredColumn {
         let head = words(&column.title());
         let of_head = head.split(' ').map(width).fold(width(&head) / MOST_HEAD, f64::max);
         let natural = cells().map(|cell| width(&cell)).fold(of_head, f64::max);
+        let texts = rows.clone().filter_map(|row: &Row| row.cells.get(place));
+        let longest_word = texts.map(longest_word).fold(0.0, f64::max).min(LONGEST_WORD);
         let least = match column.align {
-            Align::Words => natural.min(NARROWEST.max(of_head)),
+            Align::Words => natural.min(NARROWEST.max(of_head).max(longest_word)),
             Align::Numbers | Align::Signs => natural,
         };
         MeasuredColumn { align: column.align, head, natural, least }
@@ -124,6 +132,20 @@ fn words(text: &Text) -> String {
         Piece::Note(_) => "aa".to_owned(),
     };
     text.pieces().iter().map(piece).collect()
+}
+
+/// The width of the longest word of a text, as a multiple of the font size.
+fn longest_word(text: &Text) -> f64 {
+    let of_piece = |piece: &Piece| match piece {
+        Piece::Plain(words) | Piece::Toned(_, words) | Piece::Strong(words) => {
+            words.split(' ').map(width).fold(0.0, f64::max)
+        }
+        Piece::Code(words) | Piece::Link { words, .. } => {
+            words.split(' ').map(|word| CODE_LETTER * word.chars().count() as f64).fold(0.0, f64::max)
+        }
+        _ => 0.0,
+    };
+    text.pieces().iter().map(of_piece).fold(0.0, f64::max)
 }
 
 /// The width of text in Times, rounded up, as a multiple of the font size.
