@@ -207,6 +207,12 @@ impl Found {
         self.measured.differs_from(other.measured)
     }
 
+    /// The same where no neighbour's part is in the difference: `None` also for figures of unlike states of the core. A statement that
+    /// judges figures without showing them asks this; one that shows them is marked by its figures.
+    pub fn differs_in_one_core_state(&self, other: &Found) -> Option<bool> {
+        self.differs_from(other).filter(|_| self.minus(*other).is_of_one_core_state())
+    }
+
     /// Whether the intervals show that the two are equal for practical purposes: the whole interval of their ratio is within a factor
     /// of 1.25 of one (a test of equivalence: Schuirmann 1987, "A comparison of the two one-sided tests procedure and the power
     /// approach for assessing the equivalence of average bioavailability").

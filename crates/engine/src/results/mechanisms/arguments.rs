@@ -52,8 +52,7 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
 fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Statement> {
     let steps = curve.windows(2).map(|pair| {
         let [(_, before), (arguments, after)] = pair else { return (0, Some(false), 0.0) };
-        let differs = after.differs_from(before).filter(|_| after.minus(*before).is_of_one_core_state());
-        (*arguments, differs, after.value - before.value)
+        (*arguments, after.differs_in_one_core_state(before), after.value - before.value)
     });
     let steps: Vec<(u64, Option<bool>, f64)> = steps.collect();
     if curve.len() < FEWEST || steps.iter().any(|(_, differs, _)| differs.is_none()) {

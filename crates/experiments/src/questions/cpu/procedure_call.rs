@@ -253,8 +253,7 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let most = along.len().checked_sub(1).filter(|most| *most >= 2)?;
     let step = |pair: &[(u64, Found)]| {
         let [(_, fewer), (arguments, more)] = pair else { return None };
-        let differs = more.differs_from(fewer).filter(|_| more.minus(*fewer).is_of_one_core_state())?;
-        Some((*arguments, differs, more.value > fewer.value))
+        Some((*arguments, more.differs_in_one_core_state(fewer)?, more.value > fewer.value))
     };
     // Nothing is said if a step is not judged, as one between unlike states of the core.
     let steps: Vec<(u64, bool, bool)> = along.windows(2).map(step).collect::<Option<_>>()?;
