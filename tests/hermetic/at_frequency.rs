@@ -2,7 +2,7 @@
 //! all.
 
 use fathom::comparison::{Comparison, Margins, ReducedRun, Side, Verdict};
-use fathom::experiment::Point;
+use fathom::experiment::{Dimension, Point};
 use fathom::machine::Fact;
 use fathom::quantity::Unit;
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
@@ -42,21 +42,28 @@ fn run(experiment: &str, share: f64, ghz: &[f64], seed: u64) -> Run {
 
 /// The same of work that costs so many times as much.
 fn costing(experiment: &str, work: (f64, f64), ghz: &[f64], seed: u64) -> Run {
-    let planned = PlannedPoint {
+    of_points(experiment, &[(Point::new(), work)], ghz, seed)
+}
+
+/// The same of several points, each of other work.
+fn of_points(experiment: &str, points: &[(Point, (f64, f64))], ghz: &[f64], seed: u64) -> Run {
+    let planned = |point: &Point| PlannedPoint {
         experiment: experiment.to_owned(),
         method_version: 1,
-        point: Point::new(),
+        point: point.clone(),
         unit: Unit::Nanoseconds,
         skip: None,
     };
-    let mut header = crate::described::header(vec![planned.clone()]);
+    let mut header = crate::described::header(points.iter().map(|(point, _)| planned(point)).collect());
     header.machine.processor.observed_hz = Fact::known(USUAL * 1e9, "described");
     let mut run = Run::begun(header);
     let mut chance = Chance::new(seed);
     for (round, ghz) in (1..).zip(ghz) {
-        let mut trial = crate::described::trial(planned.clone(), round);
-        trial.outcome = TrialOutcome::Measured { sample: sample(work, *ghz, &mut chance) };
-        run.trials.push(trial);
+        for (point, work) in points {
+            let mut trial = crate::described::trial(planned(point), round);
+            trial.outcome = TrialOutcome::Measured { sample: sample(*work, *ghz, &mut chance) };
+            run.trials.push(trial);
+        }
     }
     run
 }
@@ -159,4 +166,27 @@ fn two_runs_at_other_frequencies_are_compared_at_one() {
     assert!(!matches!(slow.verdict, Verdict::Worse | Verdict::Better), "{slow:?}");
     let worse = compared(1.2, 0.93);
     assert!((worse.contrast.ratio() - 1.2).abs() < 0.01 && worse.verdict == Verdict::Worse, "{worse:?}");
+}
+
+#[test]
+fn cycles_of_times_at_the_usual_frequency_owe_nothing_to_how_far_it_moved() {
+    fathom::experiments::register();
+    let method = fathom::experiments::find("cpu/arithmetic").expect("registered").about();
+    let parameter = |name: &str| method.parameters.iter().find(|of| of.name == name).expect("a parameter");
+    let chains = |number| {
+        Point::new().named(parameter("instruction"), "integer-add").with(parameter("chains"), number)
+    };
+    let run = of_points("cpu/arithmetic", &[(chains(1), (1.0, 1.0)), (chains(8), (1.0, 0.25))], &MOVING, 8);
+    let results = Results::of(&run);
+    let cycles = results.findings.iter().flat_map(|(_, of)| of).flat_map(|of| of.statement.figures());
+    let cycles: Vec<_> = cycles.filter(|of| of.found.dimension == Dimension::Cycles).collect();
+    assert!(!cycles.is_empty());
+    for figure in cycles {
+        let (low, high) = figure.found.ends().expect("enough trials");
+        assert!(low <= COST_NS * USUAL && COST_NS * USUAL <= high, "{figure:?}");
+        assert!((high - low) / (COST_NS * USUAL) < 0.006, "{figure:?}");
+    }
+    let mut printed = crate::printed::Findings::default();
+    crate::printed::known::cycles(&results, &mut printed);
+    assert!(printed.broken.is_empty(), "{printed:?}");
 }

@@ -2,7 +2,7 @@
 
 use super::Findings;
 use super::rows::{self, Value};
-use fathom::experiment::{Dimension, Statement};
+use fathom::experiment::{Dimension, Figure, Statement};
 use fathom::quantities::Measure;
 use fathom::quantity::Unit;
 use fathom::report::{Form, RunReport, render};
@@ -292,13 +292,13 @@ pub fn shares(json: &Json, findings: &mut Findings) {
     }
 }
 
-/// A number of cycles is not known better than the frequency by which it is counted.
+/// A number of cycles is not known better than the frequency by which it is counted, but where all trials are stated at one.
 pub fn cycles(results: &Results, findings: &mut Findings) {
     let known = results.known();
     let Some(frequency) = known.frequency().and_then(relative_width) else { return };
     let statements = results.findings.iter().flat_map(|(_, of)| of).map(|finding| &finding.statement);
-    for figure in statements.flat_map(Statement::figures).filter(|of| of.found.dimension == Dimension::Cycles)
-    {
+    let counted = |of: &&Figure| of.found.dimension == Dimension::Cycles && of.found.at_hz.is_none();
+    for figure in statements.flat_map(Statement::figures).filter(counted) {
         if relative_width(figure.found.measured).is_some_and(|width| width < 0.9 * frequency) {
             findings.add("sentence", "cycles known better than the frequency", &figure.name);
         }

@@ -56,8 +56,8 @@ pub struct Found {
     pub states: Option<[Measured; 2]>,
     /// The state of the core, of short work; `None` of other work, and where too few trials show it.
     pub core: Option<CoreUse>,
-    /// The one frequency of the core at which it is stated, hertz, of a time that follows it: its cycles are counted by that. `None` of
-    /// times at whatever frequency the core had.
+    /// The one frequency of the core at which it is stated, hertz, of a time that follows it: its cycles are counted by that, and then
+    /// these are stated by it. `None` of times at whatever frequency the core had.
     pub at_hz: Option<f64>,
 }
 

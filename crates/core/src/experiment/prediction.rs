@@ -339,7 +339,7 @@ impl<'run> Known<'run> {
     pub fn counted_in_cycles(&self, time: Found) -> Option<Found> {
         let frequency = time.at_hz.map(Measured::exact).or_else(|| self.frequency())?;
         let measured = time.measured.times(frequency.scaled(1e-9));
-        Some(Found { core: time.core, ..Found::measured(measured, Dimension::Cycles) })
+        Some(Found { core: time.core, at_hz: time.at_hz, ..Found::measured(measured, Dimension::Cycles) })
     }
 
     /// The time of a number of cycles, nanoseconds, by a publication.
