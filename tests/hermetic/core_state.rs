@@ -3,7 +3,7 @@
 use fathom::experiment::{Counters, Placement, Point};
 use fathom::record::{PlannedPoint, Run, TrialOutcome};
 use fathom::results::{CoreLevels, CoreState, InterimEstimate, KnownStates, PointResult, Results};
-use fathom::sampling::{CoreReadings, Observations, Sample};
+use fathom::sampling::{CoreReadings, Observations, OnCpu, Sample};
 use fathom::verify::population::Chance;
 
 const OPERATIONS: f64 = 100.0;
@@ -332,4 +332,26 @@ fn a_run_that_adds_trial_by_trial_comes_to_the_same_headline() {
     let headline = interim.headline.expect("a headline");
     let point = first(&run);
     assert_eq!((Some(headline.estimate), headline.core), (point.estimate().cloned(), Some(CoreState::Alone)));
+}
+
+#[test]
+fn no_prediction_rests_on_a_single_trial_that_was_kept_off_its_cpu() {
+    let planned = crate::described::planned();
+    let interim = |cpu_ns: u64, involuntary_switches: u64| {
+        let mut run = Run::begun(crate::described::header(vec![planned.clone()]));
+        let mut trial = crate::described::trial(planned.clone(), 1);
+        // A quota ended in one of two observations, as in a run with half a CPU.
+        let mut sample = crate::described::batches_of_1000(1, vec![86_000, 8_541_000], 2.7e9);
+        sample.on_cpu =
+            Some(OnCpu { wall_ns: 4_377_000, cpu_ns, voluntary_switches: 0, involuntary_switches });
+        trial.outcome = TrialOutcome::Measured { sample };
+        run.trials.push(trial);
+        let trials: Vec<_> = run.trials.iter().collect();
+        InterimEstimate::of(&run, &planned, &trials, KnownStates::default())
+    };
+    let kept_off = interim(380_000, 1);
+    assert!(kept_off.is_disturbed && kept_off.headline.is_some());
+    assert_eq!(kept_off.basis(planned.unit), None);
+    let ran = interim(4_370_000, 0);
+    assert!(!ran.is_disturbed && ran.basis(planned.unit).is_some());
 }

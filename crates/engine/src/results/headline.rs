@@ -7,6 +7,7 @@ use super::valid_trials::ValidTrials;
 use super::visit::baselines;
 use super::visits::{CoreTrials, Visits};
 use crate::record::{PlannedPoint, Run, Trial};
+use fathom_core::experiment::Found;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::{self, Estimate, MINIMUM_TRIALS};
@@ -40,6 +41,9 @@ pub struct InterimEstimate {
     pub further: Option<usize>,
     /// The trials of short work by the state of the core; `None` for other work, and while the states are unknown.
     pub core: Option<CoreTrials>,
+    /// Whether at least half of the trials were kept off their CPU, so that the headline is of the scheduler
+    /// ([`Outcome::Disturbed`](super::Outcome::Disturbed) if they stay so).
+    pub is_disturbed: bool,
 }
 
 impl InterimEstimate {
@@ -58,7 +62,13 @@ impl InterimEstimate {
         let is_coarse = headline.as_ref().and_then(Headline::reach).is_some_and(|reach| reach <= COARSE);
         let next = if is_coarse { target } else { target.max(COARSE) };
         let further = statistics::further_trials(&operations, &baselines(&visits.chosen), next);
-        InterimEstimate { headline, valid: valid.holding, further, core: visits.core_trials }
+        let is_disturbed = valid.disturbed.is_some();
+        InterimEstimate { headline, valid: valid.holding, further, core: visits.core_trials, is_disturbed }
+    }
+
+    /// What predictions of other points may rest on: the headline, unless it is [disturbed](Self::is_disturbed).
+    pub fn basis(&self, unit: Unit) -> Option<Found> {
+        self.headline.as_ref().filter(|_| !self.is_disturbed).map(|of| Found::of(&of.estimate, unit))
     }
 }
 

@@ -20,7 +20,7 @@ use crate::results::{
 };
 use anyhow::{Result, bail};
 use fathom_core::experiment::registry;
-use fathom_core::experiment::{Experiment, Found, Known, Learnt};
+use fathom_core::experiment::{Experiment, Known, Learnt};
 use fathom_core::sampling::child::{Launch, Process};
 use fathom_core::sampling::{Conditions, Snapshot};
 use fathom_core::statistics::{Levels, SortedSample};
@@ -377,10 +377,9 @@ impl RunInProgress {
     pub(super) fn catch_up(&mut self, index: usize) {
         let planned = &self.active[index];
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
-        let InterimEstimate { headline, valid, further, core } =
-            InterimEstimate::of(&self.run, planned, &trials, self.states());
-        let figure = headline.as_ref().map(|headline| Found::of(&headline.estimate, planned.unit));
-        self.learnt.learn(&planned.experiment, &planned.point, figure);
+        let estimate = InterimEstimate::of(&self.run, planned, &trials, self.states());
+        self.learnt.learn(&planned.experiment, &planned.point, estimate.basis(planned.unit));
+        let InterimEstimate { headline, valid, further, core, .. } = estimate;
         let precision = self.run.header.settings.precision;
         self.precise -= usize::from(self.progress[index].is_precise(precision));
         self.progress[index] = Progress {
