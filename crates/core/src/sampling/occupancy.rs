@@ -13,6 +13,7 @@ use super::simulated_core;
 use crate::arch;
 use crate::sorting;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Readings of stream and chain, in ticks of the trial's clock: the first before the first observation, then one after each batch
 /// or single operation that was timed. Without a baseline, observation `i` is between the readings `i` and `i + 1`; with one,
@@ -56,6 +57,16 @@ pub struct CoreWait {
     /// it is.
     #[serde(default)]
     pub puts_back: bool,
+}
+
+impl CoreWait {
+    /// The same for work whose preparation took this long: it waits as long before that is thrown away. Whenever the core is alone
+    /// again, this costs at most twice what the best moment to give up would have (ski rental: Karlin et al. 1988, "Competitive
+    /// snoopy caching").
+    #[must_use]
+    pub fn at_least(self, preparation: Duration) -> Self {
+        CoreWait { most_ns: self.most_ns.max(preparation.as_nanos() as u64), ..self }
+    }
 }
 
 fn once() -> u32 {

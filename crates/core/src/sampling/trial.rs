@@ -227,7 +227,7 @@ fn observe<C: Clock>(
     let core_wait = visit.points.iter().all(is_on_one_cpu).then_some(visit.core_wait).flatten();
     // Before the work is prepared, and with it the other side.
     let partner_core = setting.two_cores.then(|| PartnerCore::new(setting.clock, setting.reading_times));
-    let sampler = Sampler {
+    let mut sampler = Sampler {
         clock,
         ticks_per_second: hz,
         duration_ns: site.duration_ns,
@@ -239,7 +239,9 @@ fn observe<C: Clock>(
     };
     // A trial that is put back is so before its preparation, if the core is shared by then.
     let waited_ns = if core_wait.is_some_and(|wait| wait.puts_back) { sampler.wait()? } else { 0 };
+    let preparing = Instant::now();
     let mut workload = experiment.workload(&visit.points[0], site)?;
+    sampler.core_wait = core_wait.map(|wait| wait.at_least(preparing.elapsed()));
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
     let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());

@@ -32,7 +32,7 @@ macro_rules! assembly {
 mod selected;
 
 pub use selected::{ARGUMENT_REGISTERS, CHASE_SOURCE, EXIT, FORMS, KEEPS_WORK, LOOPS};
-pub use selected::{arithmetic, calls, chase, listing, stacks, stream};
+pub use selected::{arithmetic, calls, chase, listing, prefetch, stacks, stream};
 
 use fathom_core::experiment::Failure;
 

@@ -40,3 +40,12 @@ pub unsafe fn chase(from: NonNull<u8>, turns: u64) -> NonNull<u8> {
         NonNull::new_unchecked(at)
     }
 }
+
+/// Requests the line of an address for reading, and does not wait for it. Nothing is read, so any address will do.
+#[inline]
+pub fn prefetch(address: NonNull<u8>) {
+    // SAFETY: a hint, which faults nowhere.
+    unsafe {
+        core::arch::asm!("prfm pldl1keep, [{}]", in(reg) address.as_ptr(), options(nostack, readonly, preserves_flags));
+    }
+}

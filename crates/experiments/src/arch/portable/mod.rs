@@ -98,3 +98,6 @@ pub mod listing {
         None
     }
 }
+
+/// No hint is known.
+pub fn prefetch(_: NonNull<u8>) {}

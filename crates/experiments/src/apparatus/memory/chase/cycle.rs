@@ -2,8 +2,10 @@
 
 use super::arena::Arena;
 use crate::apparatus::memory::pages::Pages;
+use crate::arch::prefetch;
 use fathom_core::prelude::*;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ptr::NonNull;
 use std::rc::Rc;
 
@@ -19,7 +21,7 @@ const SAME_PAGE_CHANCE: &str = "most_on_a_page_by_chance";
 
 /// Steps examined to judge whether an order could be prefetched.
 const STEPS_JUDGED: u64 = 4096;
-/// Elements whose pointers are verified together.
+/// Elements whose pointers are written or verified together.
 const BLOCK: u64 = 64;
 /// Maximum number of equal distances by chance in a random order: among some thousand steps the most common has about 8.
 const EQUAL_BY_CHANCE: f64 = 14.0;
@@ -69,13 +71,12 @@ impl<P: Places> Cycle<P> {
     }
 
     fn link(&mut self) {
-        let mut from = self.element(0);
-        for element in 1..=self.elements {
-            let to = self.following(element);
+        let link = |_, from: NonNull<u8>, to| {
             // SAFETY: an aligned place for a pointer within the mapping.
             unsafe { from.cast::<NonNull<u8>>().write(to) };
-            from = to;
-        }
+            Ok(())
+        };
+        let Ok::<_, Infallible>(()) = self.each_link(link);
     }
 
     /// Proves that the pointers form one cycle through all elements, and returns their number.
@@ -86,29 +87,39 @@ impl<P: Places> Cycle<P> {
     /// once, and a gigabyte takes a fifth of a second.
     fn verified(&self) -> Result<u64, Failure> {
         let first = self.element(0);
-        let mut block = [first; BLOCK as usize + 1];
+        self.each_link(|element, from, to| {
+            // SAFETY: `link` has written a pointer there.
+            let next = unsafe { from.cast::<NonNull<u8>>().read() };
+            if next != to {
+                return Err(Failure::Broke(format!("element {element} does not point to the next one")));
+            }
+            if next == first && element + 1 < self.elements {
+                let (closed, all) = (element + 1, self.elements);
+                return Err(Failure::Broke(format!("the cycle closes after {closed} of {all} elements")));
+            }
+            Ok(())
+        })?;
+        Ok(self.elements)
+    }
+
+    /// Calls `visit` for each element with its address and that of the next. The addresses of a block are all computed, and
+    /// their lines requested, before the first is used, so that many are on their way at once.
+    fn each_link<E>(
+        &self,
+        mut visit: impl FnMut(u64, NonNull<u8>, NonNull<u8>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut block = [self.element(0); BLOCK as usize + 1];
         for begin in (0..self.elements).step_by(BLOCK as usize) {
             let here = &mut block[..=(self.elements - begin).min(BLOCK) as usize];
-            // Addresses first, then loads, so that the loads of a block overlap.
-            here.iter_mut().zip(begin..).for_each(|(address, element)| *address = self.following(element));
-            for (pair, element) in here.windows(2).zip(begin + 1..) {
-                // SAFETY: `link` has written a pointer there.
-                let next = unsafe { pair[0].cast::<NonNull<u8>>().read() };
-                if next != pair[1] {
-                    return Err(Failure::Broke(format!(
-                        "element {} does not point to the next one",
-                        element - 1
-                    )));
-                }
-                if next == first && element < self.elements {
-                    let all = self.elements;
-                    return Err(Failure::Broke(format!(
-                        "the cycle closes after {element} of {all} elements"
-                    )));
-                }
+            for (address, element) in here.iter_mut().zip(begin..) {
+                *address = self.following(element);
+                prefetch(*address);
+            }
+            for (pair, element) in here.windows(2).zip(begin..) {
+                visit(element, pair[0], pair[1])?;
             }
         }
-        Ok(self.elements)
+        Ok(())
     }
 
     /// The address of an element; after the last comes the first.
