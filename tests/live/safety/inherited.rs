@@ -3,10 +3,10 @@
 use super::binary;
 use crate::short_run::{lines_of, text};
 use crate::tier::{Outcome, Test, beside, inconclusive};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 pub const TESTS: &[Test] = &beside![
     a_parent_that_ignores_the_ends_of_children_and_blocks_signals_changes_no_outcome,
@@ -71,5 +71,28 @@ fn trials_are_the_first_to_go_if_memory_ends() -> Outcome {
     assert!(matches!(output.status.code(), Some(0 | 4)), "{}", text(&output.stderr));
     let noted = std::fs::read_to_string(folder.path().join("noted")).unwrap();
     assert!(noted.lines().count() > 0 && noted.lines().all(|line| line == "1000"), "{noted}");
+    let by_itself = chosen_without_a_command();
+    assert!(by_itself.contains(&1000), "{by_itself:?}");
     Ok(())
+}
+
+/// How the kernel would choose the measuring processes of a run that nothing else starts, each as often as it was looked at: before
+/// it has said anything about itself, it is chosen as its parent is.
+fn chosen_without_a_command() -> BTreeSet<i32> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(binary());
+    command.args(["run", "cpu/system_call", "--quick", "--alongside", "--budget", "4s", "-o", "run.jsonl"]);
+    let output = command.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = output.current_dir(folder.path()).env("XDG_STATE_HOME", folder.path()).spawn().unwrap();
+    let mut chosen = BTreeSet::new();
+    while run.try_wait().unwrap().is_none() {
+        let children = format!("/proc/{0}/task/{0}/children", run.id());
+        let children = std::fs::read_to_string(children).unwrap_or_default();
+        let of = |child: &str| {
+            std::fs::read_to_string(format!("/proc/{child}/oom_score_adj")).ok()?.trim().parse::<i32>().ok()
+        };
+        chosen.extend(children.split_whitespace().filter_map(of));
+        std::thread::sleep(std::time::Duration::from_millis(1));
+    }
+    chosen
 }
