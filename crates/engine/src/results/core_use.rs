@@ -43,22 +43,128 @@ pub(super) fn with_the_core_shared(point: &PointResult) -> Option<Found> {
     }
 }
 
-/// Whether figures of unlike states of the core stand in one statement.
-fn mixes(statement: &Statement) -> bool {
-    let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
-    let states = [CoreUse::Alone, CoreUse::Shared, CoreUse::Mixture];
-    has(CoreUse::Both) || states.into_iter().filter(|state| has(*state)).count() > 1
+/// What is made of figures and is the same, by its key, of figures with the core shared.
+trait OfFigures: Clone {
+    fn key(&self) -> &str;
+
+    fn statements(&self) -> Vec<&Statement>;
+
+    fn statements_mut(&mut self) -> Vec<&mut Statement>;
+
+    /// Says of which state of the core the figures are.
+    fn mark(&mut self, mark: &str) {
+        self.statements_mut()[0].push(mark);
+    }
+
+    /// What is said if the figures are of both states, and none are with the core shared alone.
+    fn of_both_states(self) -> Self {
+        marked(self)
+    }
 }
 
-/// What is said of the state of the core of a statement's figures; `None` if it is alone, or if they have none.
-fn mark(statement: &Statement) -> Option<&'static str> {
-    let has = |state| statement.figures().any(|figure| figure.found.core == Some(state));
-    match () {
-        () if mixes(statement) => Some(OF_BOTH),
-        () if has(CoreUse::Shared) => Some(OF_SHARED),
-        () if has(CoreUse::Mixture) => Some(OF_MIXTURE),
-        () => None,
+impl OfFigures for Finding {
+    fn key(&self) -> &str {
+        &self.key
     }
+
+    fn statements(&self) -> Vec<&Statement> {
+        vec![&self.statement]
+    }
+
+    fn statements_mut(&mut self) -> Vec<&mut Statement> {
+        vec![&mut self.statement]
+    }
+}
+
+impl OfFigures for Mechanism {
+    fn key(&self) -> &str {
+        self.name
+    }
+
+    fn statements(&self) -> Vec<&Statement> {
+        vec![&self.headline, &self.because]
+    }
+
+    fn statements_mut(&mut self) -> Vec<&mut Statement> {
+        vec![&mut self.headline, &mut self.because]
+    }
+
+    /// Before the headline: a screen that has no room for all of it must not cut the mark.
+    fn mark(&mut self, mark: &str) {
+        let mut led: Statement = format!("{}: ", mark.trim().trim_end_matches('.')).into();
+        led.push(std::mem::take(&mut self.headline));
+        self.headline = led;
+    }
+}
+
+impl OfFigures for CrossCheck {
+    fn key(&self) -> &str {
+        self.what
+    }
+
+    fn statements(&self) -> Vec<&Statement> {
+        vec![&self.statement]
+    }
+
+    fn statements_mut(&mut self) -> Vec<&mut Statement> {
+        vec![&mut self.statement]
+    }
+
+    /// They decide nothing.
+    fn of_both_states(self) -> Self {
+        self.undecided()
+    }
+}
+
+fn has(of: &impl OfFigures, state: CoreUse) -> bool {
+    let figures = of.statements().into_iter().flat_map(Statement::figures);
+    figures.into_iter().any(|figure| figure.found.core == Some(state))
+}
+
+/// Whether figures of unlike states of the core stand beside each other.
+fn mixes(of: &impl OfFigures) -> bool {
+    let states = [CoreUse::Alone, CoreUse::Shared, CoreUse::Mixture];
+    has(of, CoreUse::Both) || states.into_iter().filter(|state| has(of, *state)).count() > 1
+}
+
+/// The same, with what is said of the state of the core of its figures; nothing if it is alone, or if it has none.
+fn marked<Of: OfFigures>(mut of: Of) -> Of {
+    let mark = match () {
+        () if mixes(&of) => OF_BOTH,
+        () if has(&of, CoreUse::Shared) => OF_SHARED,
+        () if has(&of, CoreUse::Mixture) => OF_MIXTURE,
+        () => return of,
+    };
+    of.mark(mark);
+    of
+}
+
+/// The same, whose figures with the core shared have names of their own: another sentence may have the same of the core alone.
+fn named<Of: OfFigures>(of: &Of) -> Of {
+    let mut of = of.clone();
+    for piece in of.statements_mut().into_iter().flat_map(|statement| &mut statement.0) {
+        if let Piece::Figure(figure) = piece {
+            if figure.found.core == Some(CoreUse::Shared) {
+                figure.name.push_str(", core shared");
+            }
+        }
+    }
+    of
+}
+
+/// Each, or the one of figures with the core shared where it mixes states.
+fn like<Of: OfFigures>(own: Vec<Of>, with_neighbour: impl FnOnce() -> Vec<Of>) -> Vec<Of> {
+    let others = if own.iter().any(mixes) { with_neighbour() } else { vec![] };
+    let instead = |one: Of| {
+        if !mixes(&one) {
+            return marked(one);
+        }
+        match others.iter().find(|other| other.key() == one.key() && !mixes(*other)) {
+            Some(other) => marked(named(other)),
+            None => one.of_both_states(),
+        }
+    };
+    own.into_iter().map(instead).collect()
 }
 
 /// The findings of an experiment.
@@ -66,95 +172,23 @@ pub(super) fn findings(experiment: &dyn Experiment, of: OfEitherState) -> Vec<Fi
     like(experiment.findings(of.main), || experiment.findings(of.shared))
 }
 
-fn like(own: Vec<Finding>, with_neighbour: impl FnOnce() -> Vec<Finding>) -> Vec<Finding> {
-    let some_mix = own.iter().any(|finding| mixes(&finding.statement));
-    let others = if some_mix { with_neighbour() } else { vec![] };
-    let of_shared = |key: &str| others.iter().find(|other| other.key == key && !mixes(&other.statement));
-    let instead = |finding: Finding| match of_shared(&finding.key) {
-        Some(other) if mixes(&finding.statement) => {
-            marked(Finding { statement: named(&other.statement), ..other.clone() })
-        }
-        _ => marked(finding),
-    };
-    own.into_iter().map(instead).collect()
-}
-
-/// The statement, whose figures with the core shared have names of their own: another sentence may have the same of the core alone.
-fn named(statement: &Statement) -> Statement {
-    let mut statement = statement.clone();
-    for piece in &mut statement.0 {
-        if let Piece::Figure(figure) = piece {
-            if figure.found.core == Some(CoreUse::Shared) {
-                figure.name.push_str(", core shared");
-            }
-        }
-    }
-    statement
-}
-
-fn marked(mut finding: Finding) -> Finding {
-    if let Some(mark) = mark(&finding.statement) {
-        finding.statement.push(mark);
-    }
-    finding
-}
-
-/// The headline behind the mark, which a screen that has no room for all of it must not cut.
-fn led_by(mark: &str, headline: Statement) -> Statement {
-    let mut led: Statement = format!("{}: ", mark.trim().trim_end_matches('.')).into();
-    led.push(headline);
-    led
-}
-
-/// The mechanisms; of one whose figures are of both states, or decide nothing for that, what those of the core shared show.
+/// The mechanisms; of one whose figures are of both states, or decide nothing for that, what those of the core shared show. A rule is
+/// judged by them where the main figures leave it open.
 pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mechanism> {
-    let whole = |mechanism: &Mechanism| {
-        let mut whole = mechanism.headline.clone();
-        whole.push(mechanism.because.clone());
-        whole
-    };
-    let mixed = |mechanism: &Mechanism| mixes(&whole(mechanism));
-    let own = mechanisms::all(of.main, points);
-    let others = if are_unlike(points) { mechanisms::all(of.shared, points) } else { vec![] };
-    let instead = |mut mechanism: Mechanism| {
-        let other = others.iter().find(|other| other.name == mechanism.name && !mixed(other));
-        if let Some(other) = other.filter(|_| mixed(&mechanism)) {
-            mechanism = Mechanism {
-                headline: named(&other.headline),
-                because: named(&other.because),
-                ..other.clone()
-            };
-        }
-        if let Some(mark) = mark(&whole(&mechanism)) {
-            mechanism.headline = led_by(mark, mechanism.headline);
-        }
-        mechanism
-    };
-    let is_missing = |other: &&Mechanism| !mixed(other) && own.iter().all(|one| one.name != other.name);
-    let missing: Vec<Mechanism> = others.iter().filter(is_missing).cloned().collect();
-    own.into_iter().chain(missing).map(instead).collect()
+    let mut own = mechanisms::all(of.main, points, |_| true);
+    let is_open = |name: &str| own.iter().all(|one| one.name != name || mixes(one));
+    let others = if are_unlike(points) { mechanisms::all(of.shared, points, is_open) } else { vec![] };
+    let (missing, others): (Vec<Mechanism>, Vec<Mechanism>) = others
+        .into_iter()
+        .filter(|other| !mixes(other))
+        .partition(|other| own.iter().all(|one| one.name != other.name));
+    own.extend(missing);
+    like(own, || others)
 }
 
-/// The cross-checks: figures of both states decide nothing.
+/// The cross-checks.
 pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {
-    let mixed = |check: &CrossCheck| mixes(&check.statement);
-    let own = cross_checks::all(of.main);
-    let others = if own.iter().any(mixed) { cross_checks::all(of.shared) } else { vec![] };
-    let instead = |check: CrossCheck| {
-        let other = others.iter().find(|other| other.what == check.what && !mixed(other));
-        let mut check = match other {
-            Some(other) if mixed(&check) => {
-                CrossCheck { statement: named(&other.statement), ..other.clone() }
-            }
-            None if mixed(&check) => return check.of_both_states(),
-            _ => check,
-        };
-        if let Some(mark) = mark(&check.statement) {
-            check.statement.push(mark);
-        }
-        check
-    };
-    own.into_iter().map(instead).collect()
+    like(cross_checks::all(of.main), || cross_checks::all(of.shared))
 }
 
 #[cfg(test)]
@@ -179,7 +213,7 @@ mod tests {
     fn a_difference_is_of_one_state_of_the_core() {
         let (alone, shared) = (found(700.0, CoreUse::Alone), found(880.0, CoreUse::Shared));
         let write = found(1500.0, CoreUse::Shared);
-        let said = |own, others| like(own, || others)[0].statement.plain();
+        let said = |own: Vec<Finding>, others| like(own, || others)[0].statement.plain();
         let name = &like(costs(alone, write), || costs(shared, write))[0].statement;
         assert!(name.figures().all(|figure| figure.name == "more, core shared"), "a name of its own");
         let like_with_like = said(costs(alone, write), costs(shared, write));
@@ -231,6 +265,6 @@ mod tests {
         let mixture = found(800.0, CoreUse::Mixture);
         assert_eq!(core(mixture.over(mixture)), Some(CoreUse::Mixture));
         assert_eq!(core(mixture.over(alone)), Some(CoreUse::Both));
-        assert!(mixes(&costs(alone, mixture)[0].statement) && !mixes(&costs(mixture, mixture)[0].statement));
+        assert!(mixes(&costs(alone, mixture)[0]) && !mixes(&costs(mixture, mixture)[0]));
     }
 }

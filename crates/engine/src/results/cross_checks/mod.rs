@@ -49,7 +49,7 @@ pub struct CrossCheck {
 
 impl CrossCheck {
     /// The same, of figures of which one is of the core alone and another of the core shared: they decide nothing.
-    pub(super) fn of_both_states(mut self) -> Self {
+    pub(super) fn undecided(mut self) -> Self {
         self.agreement = Agreement::Undecided;
         self.statement.push(OF_BOTH_STATES);
         self

@@ -79,15 +79,15 @@ pub struct Mechanism {
     pub because: Statement,
 }
 
-/// Every mechanism whose condition holds, in the order of the rules.
-pub(super) fn all(known: &Known, points: &[PointResult]) -> Vec<Mechanism> {
+/// Every mechanism whose condition holds, in the order of the rules, of those with these names.
+pub(super) fn all(known: &Known, points: &[PointResult], is_of: impl Fn(&str) -> bool) -> Vec<Mechanism> {
     let premises = Premises { known, points };
     let judged = |rule: &Rule| {
         let conclusion = (rule.judge)(&premises)?;
         let Rule { name, condition, .. } = *rule;
         Some(Mechanism { name, condition, headline: conclusion.headline, because: conclusion.because })
     };
-    RULES.iter().filter_map(judged).collect()
+    RULES.iter().filter(|rule| is_of(rule.name)).filter_map(judged).collect()
 }
 
 #[cfg(test)]
@@ -99,7 +99,7 @@ mod tests {
     #[test]
     fn without_points_nothing_is_concluded() {
         let machine = machine();
-        assert_eq!(all(&Known::new(&machine, None), &[]), []);
+        assert_eq!(all(&Known::new(&machine, None), &[], |_| true), []);
     }
 
     #[test]
