@@ -222,3 +222,30 @@ impl Found {
         ratio.ends().is_some_and(|(low, high)| 1.0 / ALIKE <= low && high <= ALIKE)
     }
 }
+
+/// Where a curve rises and where it falls from one number to the next, as far as intervals show it, by the number that the step leads to.
+pub struct CurveSteps {
+    /// The numbers at which it rises.
+    pub rises: Vec<u64>,
+    /// The numbers at which it falls.
+    pub falls: Vec<u64>,
+}
+
+impl CurveSteps {
+    /// The steps of a curve; `None` if one is not judged, as one between unlike states of the core.
+    pub fn of(curve: &[(u64, Found)]) -> Option<Self> {
+        let (mut rises, mut falls) = (vec![], vec![]);
+        for (before, (number, after)) in curve.iter().map(|(_, before)| before).zip(curve.iter().skip(1)) {
+            if after.differs_in_one_core_state(before)? {
+                let numbers = if after.value > before.value { &mut rises } else { &mut falls };
+                numbers.push(*number);
+            }
+        }
+        Some(CurveSteps { rises, falls })
+    }
+
+    /// Numbers in a sentence.
+    pub fn listed(numbers: &[u64]) -> String {
+        numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -32,7 +32,7 @@ pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
 pub use finding::{Figure, Finding, Piece, Question, Statement, Template, capitalize};
-pub use found::{CoreUse, Dimension, Found};
+pub use found::{CoreUse, CurveSteps, Dimension, Found};
 pub use ground::Ground;
 pub use level::{Level, Levels};
 pub use line_looks::LineLooks;

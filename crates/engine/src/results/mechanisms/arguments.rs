@@ -2,7 +2,7 @@
 
 use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Found, Known, Parameter, Selector, Statement, statement};
+use fathom_core::experiment::{CurveSteps, Found, Known, Parameter, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
@@ -50,22 +50,14 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
 
 /// The growth along the line through all calls, and the arguments at which the cost rises and falls, as far as intervals show it.
 fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Statement> {
-    let steps = curve.windows(2).map(|pair| {
-        let [(_, before), (arguments, after)] = pair else { return (0, Some(false), 0.0) };
-        (*arguments, after.differs_in_one_core_state(before), after.value - before.value)
-    });
-    let steps: Vec<(u64, Option<bool>, f64)> = steps.collect();
-    if curve.len() < FEWEST || steps.iter().any(|(_, differs, _)| differs.is_none()) {
+    if curve.len() < FEWEST {
         return None;
     }
-    let at = |rising: bool| -> Vec<u64> {
-        let differs = steps.iter().filter(|(_, differs, by)| *differs == Some(true) && (*by > 0.0) == rising);
-        differs.map(|(arguments, ..)| *arguments).collect()
-    };
-    let (rises, falls) = (at(true), at(false));
+    let CurveSteps { rises, falls } = CurveSteps::of(curve)?;
+    let listed = CurveSteps::listed;
     let steps = match (rises.len(), falls.len()) {
         (0, 0) => "no single step is significant".to_owned(),
-        (all, 0) if all == steps.len() => "every step is significant".to_owned(),
+        (all, 0) if all == curve.len() - 1 => "every step is significant".to_owned(),
         (_, 0) => format!("the steps to {} are significant", listed(&rises)),
         (0, _) => format!("the cost falls at {}", listed(&falls)),
         _ => format!("the cost falls at {} and rises at {}", listed(&falls), listed(&rises)),
@@ -96,10 +88,6 @@ fn slope(calls: &Selector, known: &Known) -> Statement {
         "the line through all shows no significant growth ({slope} for one more); ",
         slope = slope.named(&name)
     )
-}
-
-fn listed(numbers: &[u64]) -> String {
-    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -57,36 +57,27 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 /// What is known of the end of the last-level cache, between two sizes: of a level that the curve of loads does not show it is not said
 /// that this core can use it.
 fn headline(is_visible: bool, stated: Found, [least, most]: [Found; 2]) -> Statement {
-    let is_one = least.value >= most.value;
     let at_the_most = most.named("last cache, largest usable size");
     let at_the_least = least.named("last cache, smallest usable size");
     let declared = stated.named("last cache, declared");
-    match (is_visible, is_one) {
-        (true, true) => statement!(
-            "Of the last-level cache, declared as {declared}, about {at_the_most} are usable by this core.",
+    let end = match (is_visible, least.value >= most.value) {
+        (true, true) => statement!("about {at_the_most}", at_the_most),
+        (true, false) => statement!("{at_the_least} to {at_the_most}", at_the_least, at_the_most),
+        (false, true) => statement!("at about {at_the_most}", at_the_most),
+        (false, false) => statement!("between {at_the_least} and {at_the_most}", at_the_least, at_the_most),
+    };
+    if is_visible {
+        return statement!(
+            "Of the last-level cache, declared as {declared}, {end} are usable by this core.",
             declared,
-            at_the_most
-        ),
-        (true, false) => statement!(
-            "Of the last-level cache, declared as {declared}, {at_the_least} to {at_the_most} are usable by this core.",
-            declared,
-            at_the_least,
-            at_the_most
-        ),
-        (false, true) => statement!(
-            "The last-level cache, declared as {declared}, shows no level of its own to this core: what is faster than memory ends at about \
-             {at_the_most}.",
-            declared,
-            at_the_most
-        ),
-        (false, false) => statement!(
-            "The last-level cache, declared as {declared}, shows no level of its own to this core: what is faster than memory ends between \
-             {at_the_least} and {at_the_most}.",
-            declared,
-            at_the_least,
-            at_the_most
-        ),
+            end
+        );
     }
+    statement!(
+        "The last-level cache, declared as {declared}, shows no level of its own to this core: what is faster than memory ends {end}.",
+        declared,
+        end
+    )
 }
 
 /// Whether the curve of loads shows a level, by the function that every report takes its levels from; where it shows none at all, too

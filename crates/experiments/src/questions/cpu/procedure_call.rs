@@ -3,6 +3,7 @@
 use crate::apparatus::cpu::call_kernel;
 use crate::arch::ARGUMENT_REGISTERS;
 use crate::expected::core_facts;
+use fathom_core::experiment::CurveSteps;
 use fathom_core::prelude::*;
 
 const FORM: Parameter = Parameter::named("form", "how arguments are passed, and what depends on what");
@@ -251,26 +252,15 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
 fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
     let most = along.len().checked_sub(1).filter(|most| *most >= 2)?;
-    let step = |pair: &[(u64, Found)]| {
-        let [(_, fewer), (arguments, more)] = pair else { return None };
-        Some((*arguments, more.differs_in_one_core_state(fewer)?, more.value > fewer.value))
-    };
     // Nothing is said if a step is not judged, as one between unlike states of the core.
-    let steps: Vec<(u64, bool, bool)> = along.windows(2).map(step).collect::<Option<_>>()?;
-    let significant = |rises: bool| {
-        let differing = steps.iter().filter(|(_, differs, more)| *differs && *more == rises);
-        differing.map(|(arguments, ..)| arguments.to_string()).collect::<Vec<_>>()
-    };
-    let (rises, falls) = (significant(true), significant(false));
+    let CurveSteps { rises, falls } = CurveSteps::of(&along)?;
+    let (up, down) = (CurveSteps::listed(&rises), CurveSteps::listed(&falls));
     let judged = match (rises.len(), falls.len()) {
         (0, 0) => format!("No single argument of {most} makes a call significantly slower than one fewer"),
         (all, _) if all == most => "Each argument makes a call significantly slower".to_owned(),
-        (_, 0) => format!("A call becomes significantly slower with argument {}", rises.join(", ")),
-        (0, _) => format!("A call becomes significantly faster with argument {}", falls.join(", ")),
-        _ => {
-            let (rises, falls) = (rises.join(", "), falls.join(", "));
-            format!("A call becomes significantly slower with argument {rises}, and faster with {falls}")
-        }
+        (_, 0) => format!("A call becomes significantly slower with argument {up}"),
+        (0, _) => format!("A call becomes significantly faster with argument {down}"),
+        _ => format!("A call becomes significantly slower with argument {up}, and faster with {down}"),
     };
     let by = Convention::of(known.machine);
     let added = expected_instructions(form, 6, by) - expected_instructions(form, 5, by);
