@@ -57,6 +57,7 @@ mod predicted_again;
 mod predictions;
 mod printed_agreement;
 mod printed_runs;
+mod processor_time;
 mod publish;
 mod published_machine;
 mod reader;

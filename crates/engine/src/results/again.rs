@@ -2,7 +2,7 @@
 //!
 //! A run file keeps the predictions that were made before its measurements. These are made afterwards, from the machine's description and
 //! the figures of the finished run, to judge today's predictors by machines that were measured earlier. No predictor uses the point that
-//! it predicts, nor a later experiment (`tests/hermetic/predictions.rs`), so a result is still not part of its own prediction.
+//! it predicts, nor a later experiment (`tests/hermetic/predictions`), so a result is still not part of its own prediction.
 
 use super::{UnlikeCpu, everything, point};
 use crate::record::Run;

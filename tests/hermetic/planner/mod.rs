@@ -1,10 +1,11 @@
 //! The plan keeps its word on machines that nobody has: what they cost is set here, and what the planner promises is held
 //! against what comes of it.
 
+mod any_machine;
+
 use crate::simulated_machine::{Costs, Course, Machine, after, fresh, run, run_with_trials, settings};
-use fathom::plan::{CoreWanted, Importance, Moment, Planner, Progress, SHORTEST, Step, forecast};
+use fathom::plan::{CoreWanted, Moment, Planner, Progress, Step, forecast};
 use fathom::results::CoreTrials;
-use proptest::prelude::*;
 use std::time::Duration;
 
 /// The target of the imaginary runs.
@@ -380,98 +381,6 @@ fn points_that_only_break_are_given_up_and_are_no_reason_to_leave_others_out() {
     progress[3].failed_in_a_row = 2;
     let settled = forecast(&mut planner, &mut machine, &mut progress).unwrap();
     assert_eq!((settled.points, settled.left_out.len(), progress[3].trials), (19, 0, 2));
-}
-
-fn costs() -> impl Strategy<Value = Costs> {
-    // From what a call takes up to what fills a large memory, in the mean over the whole range of times.
-    let seconds = |low: f64, high: f64| (low.ln()..high.ln()).prop_map(f64::exp);
-    let alone = (1_usize..300, seconds(0.003, 2.0)).prop_map(|(points, own)| Costs::alone(points, own));
-    let block = (1_usize..10, 1_usize..40, seconds(0.001, 3.0), seconds(0.001, 0.5))
-        .prop_map(|(blocks, points, preparation, own)| Costs::block(blocks, points, preparation, own));
-    prop_oneof![alone, block]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 40, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn every_plan_keeps_its_word(
-        costs in prop::collection::vec(costs(), 1..12),
-        budget in 3.0_f64..600.0,
-        spread in prop_oneof![Just(0.0), Just(0.5)],
-        width in 0.001_f64..0.3,
-        seed in 0_u64..1000,
-    ) {
-        let mut machine = Machine::of(costs);
-        machine.vary(spread, seed);
-        machine.width = width;
-        let course = run(&mut machine.clone(), budget);
-        prop_assert!(keeps_its_word(&course, &machine).is_ok(), "{:?}", keeps_its_word(&course, &machine));
-        prop_assert_eq!(&course.visits, &run(&mut machine.clone(), budget).visits);
-        if spread == 0.0 && course.settlements.len() == 1 {
-            prop_assert!(foresees(&course).is_ok(), "{:?}", foresees(&course));
-        }
-    }
-
-    #[test]
-    fn a_main_figure_is_left_out_for_its_own_price_alone(own in prop::collection::vec(0.003_f64..2.0, 20..200)) {
-        let mut machine = Machine::of(own.iter().map(|own| Costs::alone(1, *own)).collect());
-        machine.alternate_importance();
-        // Time for the pilot to see everything, and not for everything to be kept.
-        let budget = 4.5 * own.iter().sum::<f64>();
-        let course = run(&mut machine, budget);
-        prop_assert!(keeps_its_word(&course, &machine).is_ok(), "{:?}", keeps_its_word(&course, &machine));
-        let settled = &course.settlements[0];
-        let cheapest_out = settled.left_out.iter().filter(|price| price.point % 2 == 0).map(|price| price.cost).min();
-        let kept = |point: &usize| point % 2 == 1 && !settled.left_out.iter().any(|price| price.point == *point);
-        let dearest_kept = (0..own.len()).filter(kept).map(|point| 5.0 * own[point]).fold(0.0, f64::max);
-        if let Some(out) = cheapest_out {
-            prop_assert!(dearest_kept <= out.as_secs_f64(), "{dearest_kept} s kept, {out:?} left out");
-        }
-    }
-}
-
-/// Machines of up to 5,000 points whose visits have heavy tails, where a neighbour arrives while the run goes on. Only the
-/// trials of the most important point are known to cost no more than `share` of what six of them may.
-fn any_machine() -> impl Strategy<Value = (Machine, f64)> {
-    let log = |low: f64, high: f64| (low.ln()..high.ln()).prop_map(f64::exp);
-    let experiment = (log(1.0, 800.0), prop::bool::ANY, log(0.002, 60.0), log(0.002, 20.0));
-    let costs = |(points, alone, own, preparation): (f64, bool, f64, f64)| {
-        if alone {
-            Costs::alone(points as usize, own)
-        } else {
-            Costs::block((points / 40.0).ceil() as usize, (points as usize).min(40), preparation, own)
-        }
-    };
-    let experiments = prop::collection::vec(experiment.prop_map(costs), 1..7);
-    let important = prop::collection::vec(0.0_f64..1.0, 0..4);
-    let course =
-        (log(1.0, 600.0), 0.001_f64..1.0, (0.0_f64..1.0, log(1.0, 20.0)), log(0.5, 3.0), any::<u64>());
-    (experiments, important, course).prop_map(|(experiments, important, course)| {
-        let (budget, share, (from, factor), exponent, seed) = course;
-        let mut machine = Machine::of(experiments);
-        for place in important {
-            let point = (place * machine.jobs.len() as f64) as usize;
-            machine.jobs[point].importance = Importance::Main;
-        }
-        machine.share(from * budget, factor);
-        machine.stretch(exponent, seed);
-        machine.limit_first((share * 0.8 * budget / 6.0 - SHORTEST.as_secs_f64()).max(0.001));
-        (machine, budget)
-    })
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn a_run_in_which_the_first_point_fits_never_ends_with_nothing((mut machine, budget) in any_machine()) {
-        let course = run(&mut machine, budget);
-        let values = course.progress.iter().filter(|progress| progress.observed >= 6).count();
-        prop_assert!(values > 0, "{:?} of {budget} s, {} points, {} visits: no value, first {:?}",
-            course.elapsed, machine.jobs.len(), course.visits.len(), course.progress[machine.first()]);
-        prop_assert!(course.elapsed <= course.budget.mul_f64(1.25), "{:?} of {budget} s", course.elapsed);
-    }
 }
 
 #[test]
