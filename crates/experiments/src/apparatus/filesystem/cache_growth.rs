@@ -28,7 +28,7 @@ const STAYED: &str = "bytes_that_stayed";
 const RECLAIMED: &str = "pages_taken_back";
 
 /// The memory that may be filled, bytes, of so much that nothing uses.
-pub fn room(unused: u64) -> u64 {
+fn room(unused: u64) -> u64 {
     ((unused / 4 * 3).min(MOST) >> 20) << 20
 }
 

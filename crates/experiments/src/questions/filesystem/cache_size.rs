@@ -116,10 +116,10 @@ impl Experiment for CacheSize {
     /// else.
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let limit = Requirement::LIMIT_BYTES;
-        if let Some(bytes) = known.machine.available_bytes().filter(|_| is_growth(point)) {
-            let fact = "three quarters of the memory that this process could have, and no more than 4 GiB";
-            let room = Basis::fact(cache_growth::room(bytes) as f64, fact);
-            return Ok(Prediction::new().hardware("memory that is filled", 1.0, room));
+        if is_growth(point) {
+            return Err(
+                "how much of the memory nothing uses when a trial begins is not known before".to_owned()
+            );
         }
         let available = match known.machine.available_bytes() {
             available if point.name(&CONTENT) == DATA && available.is_none_or(|bytes| bytes > limit) => {
@@ -193,8 +193,7 @@ impl Experiment for CacheSize {
         let of_all = whole.zip(all(known.machine)).map(|(counted, all)| share(counted, all));
         let whole = whole.map(alone).into_iter().chain(of_all);
         let own = result(&point(GROWTH, HOLES)).zip(known.machine.memory.total_bytes.value());
-        let room = known.machine.available_bytes().map(cache_growth::room);
-        let own = own.map(|(stayed, total)| of_its_own(stayed, *total, room));
+        let own = own.map(|(stayed, total)| of_its_own(stayed, *total));
         own.into_iter().chain(agreed).chain(limited).chain(whole).collect()
     }
 
@@ -226,23 +225,14 @@ fn is_growth(point: &Point) -> bool {
     point.name(&METHOD) == GROWTH
 }
 
-/// The share of what was read that counts as all of it.
-const ALL_OF_IT: f64 = 0.99;
-
-/// The machine's own cache, as far as memory was free: a limit of its own only if less stayed than was read.
-fn of_its_own(stayed: Found, total: u64, room: Option<u64>) -> Finding {
+/// The machine's own cache, as far as memory was free.
+fn of_its_own(stayed: Found, total: u64) -> Finding {
     let whole = Found::exact(total as f64, stayed.dimension);
-    let verdict = match room {
-        Some(room) if stayed.ends().map_or(stayed.value, |(_, high)| high) >= ALL_OF_IT * room as f64 => {
-            "All that was read stayed, so the cache holds more than this; its limit was not reached"
-        }
-        Some(_) => "Less stayed than was read: a limit was reached",
-        None => "How much was free is unknown, and so is whether a limit was reached",
-    };
     finding!(
         Question::FileCache,
         "In memory that nothing used, {stayed} of a file stayed in this machine's own page cache, {share} of its memory ({whole}). \
-         {verdict}. Fathom reads three quarters of what is free, 4 GiB at most; --whole-memory reads as much as all memory.",
+         That is what it holds at least, not its limit: a trial fills three quarters of what is free when it begins, 4 GiB at \
+         most, and ends where the kernel takes pages back; --whole-memory reads as much as all memory.",
         stayed = stayed.named("page cache of the machine, at least"),
         share = stayed.share_of(whole).named("page cache of the machine over memory, at least"),
         whole = whole.named("memory, for the machine's page cache")

@@ -3,6 +3,7 @@
 use super::{CLOSE, CONNECT, GRACEFUL, phase};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
+use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::network::round_trip::{self, TCP};
 use fathom_core::prelude::*;
 
@@ -15,8 +16,17 @@ pub fn findings(known: &Known) -> Vec<Finding> {
         graceful_in_round_trips(known),
         close_against_end(known),
         close_far_and_near(known),
+        by_rule(known),
     ];
     others.into_iter().flatten().chain(shares).collect()
+}
+
+/// What report 000 predicted a connection over loopback by: lmbench's figure as it is.
+fn by_rule(known: &Known) -> Option<Finding> {
+    let opened = duration(CONNECT, LOOPBACK, known)?;
+    let says = Found::exact(238e3, opened.dimension);
+    let rule = RuleOfThumb { text: "report 000 (lmbench's 238 µs)", says };
+    rule_of_thumb::beside("opening a connection by TCP over loopback", opened, [rule])
 }
 
 fn duration(of: &str, path: &str, known: &Known) -> Option<Found> {

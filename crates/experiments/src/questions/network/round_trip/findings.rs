@@ -10,8 +10,8 @@ use fathom_core::prelude::*;
 const NAME: &str = "network/round_trip";
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let all = [tcp_against_ping(known), network_share(known), what_bytes_cost(known), by_rule(known)];
-    all.into_iter().flatten().collect()
+    let all = [tcp_against_ping(known), network_share(known), what_bytes_cost(known)];
+    all.into_iter().flatten().chain(by_rules(known)).collect()
 }
 
 /// The round trip of 56 bytes.
@@ -75,12 +75,23 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     }
 }
 
-/// The rule by which report 000 predicted a round trip over loopback: the fastest of lmbench's table, scaled by its clock.
-fn by_rule(known: &Known) -> Option<Finding> {
-    let trip = known.found(NAME, &closed(TCP, LOOPBACK, 1, Placement::OneCpu))?;
-    let says = Found::exact(162e3 * 182e6 / known.core_hz?, trip.dimension);
-    let rule = RuleOfThumb { text: "lmbench's 162 µs at 182 MHz, scaled by clock frequency", says };
-    rule_of_thumb::beside("a round trip of 1 byte by TCP over loopback, on one CPU,", trip, [rule])
+/// What reports 000 and 003 predicted round trips over loopback by: the fastest of lmbench's tables, as they are, for TCP and for a ping,
+/// and a millisecond.
+fn by_rules(known: &Known) -> impl Iterator<Item = Finding> {
+    let here = |by, bytes| known.found(NAME, &closed(by, LOOPBACK, bytes, Placement::OneCpu));
+    let says = |text, ns, like: Found| RuleOfThumb { text, says: Found::exact(ns, like.dimension) };
+    let tcp = here(TCP, 1).and_then(|trip| {
+        let rules = [
+            says("report 000 (lmbench's fastest, 162 µs)", 162e3, trip),
+            says("report 003 (1 ms)", 1e6, trip),
+        ];
+        rule_of_thumb::beside("a round trip of 1 byte by TCP over loopback, on one CPU,", trip, rules)
+    });
+    let ping = here(ICMP, 56).and_then(|trip| {
+        let rule = says("report 000 (lmbench's fastest by UDP, 93 µs)", 93e3, trip);
+        rule_of_thumb::beside("an ICMP echo of 56 bytes over loopback, on one CPU,", trip, [rule])
+    });
+    tcp.into_iter().chain(ping)
 }
 
 /// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.
@@ -157,5 +168,19 @@ mod tests {
             let alike = said_of(path, 8e3, 8.01e3);
             assert!(alike.contains("is not visible") && !alike.contains("although"), "{alike}");
         }
+    }
+
+    #[test]
+    fn what_the_reports_predicted_by_lmbench_is_as_it_was_printed_and_not_scaled() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, Some(4e9));
+        let exact = |ns| Found::exact(ns, Dimension::Of(Unit::Nanoseconds));
+        known.learn(NAME, &closed(TCP, LOOPBACK, 1, Placement::OneCpu), exact(8.1e3));
+        known.learn(NAME, &closed(ICMP, LOOPBACK, 56, Placement::OneCpu), exact(9.3e3));
+        let said: Vec<String> = by_rules(&known).map(|of| of.statement.plain()).collect();
+        let [tcp, ping] = said.as_slice() else { panic!("{said:?}") };
+        assert!(tcp.contains("predicts {162000}; measured is {0.05}"), "{tcp}");
+        assert!(tcp.contains("predicts {1000000}"), "{tcp}");
+        assert!(ping.contains("predicts {93000}; measured is {0.1}"), "{ping}");
     }
 }
