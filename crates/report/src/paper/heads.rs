@@ -46,17 +46,30 @@ fn of_figure(piece: &Piece) -> Option<&str> {
     }
 }
 
-/// The unit at the end of a cell that holds a figure, or an interval, or several of either, and one unit for all of them.
+/// The unit of a cell that holds a figure, with its interval in brackets behind or without, or an interval, or several of either, and one
+/// unit for all of them.
 fn unit_of(cell: &Text) -> Option<&str> {
-    let last = cell.pieces().iter().rev().find_map(of_figure)?;
-    let (number, unit) = last.trim_end().rsplit_once(SPACES)?;
+    let (last, _) = before_interval(cell.pieces().iter().rev().find_map(of_figure)?);
+    let (_, unit) = last.rsplit_once(SPACES)?;
     let is_unit =
         !unit.is_empty() && unit.chars().all(|letter| letter.is_alphabetic() || "/%²".contains(letter));
     let all = cell.words();
-    let of_numbers =
-        |part: &str| part.chars().all(|letter| letter.is_ascii_digit() || SIGNS.contains(letter));
-    let numbers = all.trim_end().strip_suffix(unit)?.replace(" or ", " ").replace(" to ", " ");
-    (is_unit && !number.trim().is_empty() && of_numbers(&numbers)).then_some(unit)
+    let (all, _) = before_interval(&all);
+    let numbers = all.strip_suffix(unit)?.replace(" or ", " ").replace(" to ", " ");
+    (is_unit && !numbers.trim().is_empty() && of_numbers(&numbers)).then_some(unit)
+}
+
+/// The words before an interval in brackets at their end, and that interval, which is empty if there is none.
+fn before_interval(words: &str) -> (&str, &str) {
+    let words = words.trim_end();
+    let begin = words.ends_with(')').then(|| words.rfind('(')).flatten();
+    let begin = begin.filter(|begin| of_numbers(&words[*begin..])).unwrap_or(words.len());
+    let figure = words[..begin].trim_end_matches(SPACES);
+    (figure, &words[figure.len()..])
+}
+
+fn of_numbers(words: &str) -> bool {
+    words.chars().all(|letter| letter.is_ascii_digit() || SIGNS.contains(letter))
 }
 
 /// What stands between a number and its unit.
@@ -72,8 +85,9 @@ fn drop_unit(cell: &mut Text, unit: &str) {
     }
     let last = cell.pieces_mut().iter_mut().rev().find(|piece| of_figure(piece).is_some());
     if let Some(Piece::Plain(words) | Piece::Strong(words) | Piece::Toned(_, words)) = last {
-        let number = words.trim_end().strip_suffix(unit).unwrap_or(words).trim_end_matches(SPACES);
-        *words = number.to_owned();
+        let (figure, interval) = before_interval(words);
+        let number = figure.strip_suffix(unit).unwrap_or(figure).trim_end_matches(SPACES);
+        *words = format!("{number}{interval}");
     }
 }
 
@@ -98,6 +112,11 @@ mod tests {
         let (unit, cells) = column(&shared);
         assert_eq!(unit.as_deref(), Some("ns"));
         assert_eq!(cells, ["4.48", "–", "4.69 or 7.13", "3–5"]);
+        let (unit, cells) = column(&[text("20.3 ns (15.4–25.2)"), text("7.1 ns")]);
+        assert_eq!(
+            (unit.as_deref(), cells),
+            (Some("ns"), vec!["20.3 (15.4–25.2)".to_owned(), "7.1".to_owned()])
+        );
         let toned = [Text::toned(Tone::Faint, "10.0 %"), text("3 %")];
         assert_eq!(column(&toned), (Some("%".to_owned()), vec!["10.0".to_owned(), "3".to_owned()]));
     }
@@ -110,6 +129,7 @@ mod tests {
             vec![text("4.48 ns"), text("7")],
             vec![text("4.48 ns"), text("2 of 3 ns")],
             vec![text("1 ns and 2 ns")],
+            vec![text("20.3 ns (at most)")],
             vec![text("–")],
             vec![text("below resolution")],
         ] {
