@@ -105,7 +105,8 @@ pub struct Run {
     #[arg(long, help_heading = WHERE, value_name = "NUMBER")]
     pub seed: Option<u64>,
     /// Figures of the data sheet of the disk below the measured folder, from which its operations are predicted and beside which the
-    /// report shows them: `seek=8.5ms,transfer=150MB/s,buffer=64MB`, any of them.
+    /// report shows them: any of `seek=8.5ms,transfer=150MB/s,write=140MB/s,reads=380k,writes=330k,buffer=64MB`, where `reads` and `writes`
+    /// are those at random places in a second with many in flight.
     #[arg(long, help_heading = WHERE, value_name = "FIGURES", conflicts_with = "resume")]
     pub disk_rated: Option<RatedDisk>,
     /// A file or folder to read over a network: `sftp://[user@]host[:port]/path`, `nfs://host/export/path`,

@@ -171,6 +171,20 @@ pub fn byte(known: &Known) -> Basis {
     Basis::assumed(1e9 / facts.bytes_per_second, facts.source)
 }
 
+/// The same of large writes.
+pub fn written_byte(known: &Known) -> Basis {
+    match known.machine.storage.rated.and_then(|rated| rated.write_bytes_per_second) {
+        Some(rate) => Basis::fact(1e9 / rate, "the data sheet's rate of large writes (--disk-rated)"),
+        None => byte(known),
+    }
+}
+
+/// Time per random read where as many are in flight as the device serves at once, nanoseconds, if its data sheet says it.
+pub fn read_in_a_queue(known: &Known) -> Option<Basis> {
+    let rate = known.machine.storage.rated.and_then(|rated| rated.reads_per_second)?;
+    Some(Basis::fact(1e9 / rate, "the data sheet's random reads a second with many in flight (--disk-rated)"))
+}
+
 /// Bytes that the kernel reads for one fault on a file.
 pub fn read_ahead(machine: &Machine) -> Basis {
     let declared = machine.storage.device.value().and_then(|device| device.read_ahead_bytes.value().copied());

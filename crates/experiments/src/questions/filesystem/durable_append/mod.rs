@@ -284,7 +284,7 @@ fn append_predicted(point: &Point, known: &Known) -> Prediction {
             2.0,
             request,
         )
-        .hardware("the bytes beyond 4 KiB, at the device's rate", more, device_facts::byte(known));
+        .hardware("the bytes beyond 4 KiB, at the device's rate", more, device_facts::written_byte(known));
     if !is_beside_a_stream(point) {
         return append;
     }
@@ -292,7 +292,7 @@ fn append_predicted(point: &Point, known: &Known) -> Prediction {
     append.hardware(
         "the bytes streamed since the append before, which a journal in order writes first (assumed)",
         meanwhile,
-        device_facts::byte(known),
+        device_facts::written_byte(known),
     )
 }
 

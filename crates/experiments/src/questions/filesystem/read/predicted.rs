@@ -66,7 +66,8 @@ fn direct(point: &Point, known: &Known) -> Prediction {
 }
 
 /// Requests in flight overlap, and wait for each other if the device cannot serve all at once: each wait is as long as measured
-/// in this run with fewer in flight. Before any was measured, the device is assumed to serve 8 at once.
+/// in this run with fewer in flight. Before any was measured, the device completes as many a second as its data sheet says, or is assumed
+/// to serve 8 at once.
 fn in_flight(point: &Point, known: &Known) -> Prediction {
     const AT_ONCE: f64 = 8.0;
     let depth = point.number(&QUEUE_DEPTH);
@@ -76,6 +77,12 @@ fn in_flight(point: &Point, known: &Known) -> Prediction {
     let shared = if point.name(&FIGURE) == INTERVAL { 1.0 / depth as f64 } else { 1.0 };
     let fewer = points::waits_by_depth(known).into_iter().rfind(|(fewer, _)| (2..depth).contains(fewer));
     let Some((fewer, wait)) = fewer else {
+        // Each waits for all in flight where the device is busy without a pause.
+        let queued =
+            device_facts::read_in_a_queue(known).filter(|each| depth as f64 * each.value > one.value);
+        if let Some(each) = queued {
+            return Prediction::new().hardware("each of the requests in flight", depth as f64 * shared, each);
+        }
         let lines = (depth as f64 / AT_ONCE).max(1.0);
         let what = "the time of one request, times the batches of 8 (assumed) that must complete before it";
         return Prediction::new().hardware(what, lines * shared, one);
@@ -250,5 +257,29 @@ pub fn bound(point: &Point, known: &Known) -> Option<Bound> {
             limit: 40.0 * known.shortest_cycle(),
             because: "every block enters the kernel, which takes some forty cycles on every core".to_owned(),
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::machine::RatedDisk;
+
+    #[test]
+    fn reads_in_flight_are_predicted_from_the_data_sheet_s_requests_a_second() {
+        let mut machine = fathom_described::machine();
+        let total = |machine: &Machine, depth, figure| {
+            in_flight(&points::queue(depth, figure), &Known::new(machine, None)).total()
+        };
+        let assumed = total(&machine, 32, INTERVAL);
+        machine.storage.rated =
+            Some(RatedDisk { seek_ns: Some(80e3), reads_per_second: Some(200e3), ..RatedDisk::default() });
+        assert!(
+            (total(&machine, 32, INTERVAL) - 5e3).abs() < 1.0 && (assumed - 5e3).abs() > 1e3,
+            "{assumed}"
+        );
+        assert!((total(&machine, 32, LATENCY) - 160e3).abs() < 1.0, "each of 32 waits for all");
+        // Two requests do not keep it busy.
+        assert!((total(&machine, 2, LATENCY) - 80e3).abs() < 1.0);
     }
 }
