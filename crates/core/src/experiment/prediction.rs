@@ -2,7 +2,7 @@
 
 use super::ground::Ground;
 use super::term::{self, Basis, Part, Source, Term, TermEvent};
-use super::{Dimension, Found, LineLooks, Parameter, Point};
+use super::{Dimension, Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
 use crate::quantity::Cycles;
@@ -174,6 +174,17 @@ pub struct Known<'run> {
 
 /// An experiment, a setting of its other parameters, and the parameter of a sweep.
 type LineKey = (String, Point, String);
+
+/// One distance of the run's two CPUs: a host may move virtual CPUs to cores that are nearer or further apart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LineLooks {
+    /// Time of a cache line's hand-over, nanoseconds: the median of the looks.
+    pub line_ns: f64,
+    /// The share of the time, 0 to 1.
+    pub share: f64,
+    /// The number of looks that found it.
+    pub looks: usize,
+}
 
 /// Two lines that fit a sweep better than one: where they meet, and the slopes on either side.
 #[derive(Debug, Clone, Copy)]

@@ -81,7 +81,6 @@ fn figures_together(run: &Run) -> Vec<Vec<&Trial>> {
     run.trials.iter().collect::<Vec<_>>().chunk_by(same).map(<[&Trial]>::to_vec).collect()
 }
 
-/// The time of one trial.
 fn seconds_of(figures: &[&Trial], ticks_per_second: f64) -> TimeSpent {
     let sum = |part: fn(&Trial) -> f64| figures.iter().map(|trial| part(trial)).sum::<f64>();
     let started_s = sum(|trial| trial.block.as_ref().map_or(0.0, |block| block.shared_s));

@@ -91,7 +91,6 @@ pub(super) fn by_scale(scale: ChangeScale, share: f64) -> String {
     }
 }
 
-/// The word for a verdict.
 pub(super) fn word(verdict: &Verdict) -> &'static str {
     match verdict {
         Verdict::HeldStill { .. } => "held still",

@@ -141,7 +141,6 @@ pub(crate) fn signed(ratio: f64) -> String {
     quantities::change(ratio - 1.0)
 }
 
-/// A ratio and its interval.
 pub(super) fn signed_row(ratio: f64, interval: Interval) -> (String, String) {
     (signed(ratio), format!("{} to {}", signed(interval.low), signed(interval.high)))
 }

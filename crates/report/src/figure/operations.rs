@@ -16,7 +16,6 @@ pub(super) struct Operation {
     level: Option<&'static str>,
 }
 
-/// Operations of one kind.
 pub(super) type Kind = (&'static str, &'static [Operation]);
 
 const fn of(name: &'static str, experiment: &'static str, at: &'static [(&'static str, At)]) -> Operation {

@@ -145,7 +145,6 @@ impl Subject for CheckReport<'_> {
     }
 }
 
-/// The tone of a judgement.
 fn tone(judgement: Judgement) -> Tone {
     match judgement {
         Judgement::Meets => Tone::Good,

@@ -102,7 +102,6 @@ impl Contended for CompareAndSwap {
     }
 }
 
-/// A lock.
 pub trait Lock: Default + Send + Sync {
     /// Returns when this thread has it.
     fn acquire(&self, node: &QueueNode);

@@ -65,7 +65,6 @@ pub fn effort(point: &Point, machine: &Machine) -> Effort {
     if first.is_none_or(|first| of(point).0 == *first) { Effort::Quick } else { Effort::Standard }
 }
 
-/// The point of a pair.
 pub fn point((from, to): CpuPair) -> Point {
     Point::at(Placement::AcrossCpus).with(&FROM, from as u64).with(&TO, to as u64)
 }

@@ -91,7 +91,6 @@ impl UnderQuota {
         Ok(started)
     }
 
-    /// The next series.
     pub fn next(&self) -> Result<QuotaSeries, Failure> {
         let before = self.group.periods()?;
         let number = self.board.requested.fetch_add(1, Ordering::AcqRel) + 1;

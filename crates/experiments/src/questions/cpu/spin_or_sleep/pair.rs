@@ -48,7 +48,6 @@ pub struct WaitingPair {
     look_ns: f64,
 }
 
-/// A wait that was ended.
 #[derive(Debug, Clone, Copy)]
 pub struct EndedWait {
     /// From when it was ended until the waiter's answer was here, nanoseconds.

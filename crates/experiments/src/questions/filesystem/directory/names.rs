@@ -108,7 +108,6 @@ impl Drop for NameFolder {
     }
 }
 
-/// The names of one thread.
 #[derive(Debug)]
 pub struct ThreadNames {
     in_order: Vec<Name>,
