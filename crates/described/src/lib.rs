@@ -1,6 +1,6 @@
 //! Described machines and planted figures, for tests that must not depend on the machine that they run on.
 
-use fathom_core::experiment::{Dimension, Finding, Found, Known, Point};
+use fathom_core::experiment::{Dimension, Finding, Found, Known, Observed, Point};
 use fathom_core::machine::{Host, Machine, Root};
 use fathom_core::statistics::{Interval, Measured};
 
@@ -12,10 +12,19 @@ pub use four_cores::machine;
 
 /// A figure that is known to one percent.
 pub fn found(value: f64, dimension: Dimension) -> Found {
-    Found::measured(
-        Measured { value, interval: Some(Interval { low: 0.99 * value, high: 1.01 * value }) },
-        dimension,
-    )
+    found_within(0.01, value, dimension)
+}
+
+/// A figure whose interval reaches this share of it to both sides.
+pub fn found_within(share: f64, value: f64, dimension: Dimension) -> Found {
+    let interval = Some(Interval { low: (1.0 - share) * value, high: (1.0 + share) * value });
+    Found::measured(Measured { value, interval }, dimension)
+}
+
+/// The observations of a trial of so many operations that counted this, the last of one name.
+pub fn observed<'name>(operations: u64, counts: impl IntoIterator<Item = (&'name str, f64)>) -> Observed {
+    let witnessed = counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+    Observed { operations, trials: 1, witnessed, ..Observed::default() }
 }
 
 /// The findings where these figures of an experiment are known to one percent, on the described machine: a line each, with their

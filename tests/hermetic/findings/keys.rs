@@ -1,11 +1,11 @@
 //! Findings of every experiment: each has a key and a question of its own, and without results there is none.
 
 use super::machine;
-use fathom::experiment::{Dimension, Experiment, Found, Known, Point, Question};
+use fathom::experiment::{Dimension, Experiment, Known, Point, Question};
 use fathom::experiments;
 use fathom::machine::Machine;
 use fathom::quantity::Unit;
-use fathom::statistics::{Interval, Measured};
+use fathom_described::found_within;
 
 #[test]
 fn every_question_has_words_and_a_name_of_its_own() {
@@ -21,9 +21,8 @@ fn all_learned<'run>(experiment: &dyn Experiment, machine: &'run Machine) -> Kno
     for (place, point) in experiment.sweep(machine).iter().enumerate() {
         // In no order of the sweep.
         let value = 1e6 * (1 + place * 37 % 101) as f64 + place as f64;
-        let interval = Some(Interval { low: 0.999 * value, high: 1.001 * value });
         let dimension = Dimension::Of(experiment.unit(point));
-        known.learn(experiment.about().name, point, Found::measured(Measured { value, interval }, dimension));
+        known.learn(experiment.about().name, point, found_within(0.001, value, dimension));
     }
     known
 }
@@ -68,10 +67,8 @@ fn a_finding_is_told_from_the_others_of_its_experiment_by_its_key() {
     for experiment in experiments::all() {
         for (place, point) in experiment.sweep(&machine).into_iter().enumerate() {
             let value = 100.0 * (place + 1) as f64;
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
             let dimension = Dimension::Of(experiment.unit(&point));
-            let found = Found::measured(Measured { value, interval }, dimension);
-            known.learn(experiment.about().name, &point, found);
+            known.learn(experiment.about().name, &point, found_within(0.01, value, dimension));
         }
     }
     let mut findings = 0;

@@ -11,7 +11,7 @@ use fathom::experiments;
 use fathom::machine::{Fact, Machine, Remote, RemoteAddress, Root};
 use fathom::quantity::Unit;
 use fathom::record::PlannedPoint;
-use fathom::statistics::{Interval, Measured};
+use fathom_described::found_within;
 
 /// A value at a point: the experiment, words by which its point is told from all others, the value in the point's unit.
 type Value = (&'static str, &'static str, f64);
@@ -55,10 +55,9 @@ fn learned<'run>(machine: &'run Machine, values: &[Value], reach: Option<f64>) -
     for (name, words, value) in values {
         let experiment = experiments::find(name).expect("an experiment");
         let point = point(experiment, words, machine);
-        let interval =
-            reach.map(|reach| Interval { low: value * (1.0 - reach), high: value * (1.0 + reach) });
         let dimension = Dimension::Of(experiment.unit(&point));
-        known.learn(name, &point, Found::measured(Measured { value: *value, interval }, dimension));
+        let found = reach.map(|reach| found_within(reach, *value, dimension));
+        known.learn(name, &point, found.unwrap_or_else(|| Found::bare(*value, dimension)));
     }
     known
 }
@@ -90,10 +89,7 @@ fn contention_is_held_against_serving_one_after_the_other() {
     let said_of = |slope: f64, in_rounds: bool| {
         let mut known = Known::new(&machine, None);
         let experiment = experiments::find("filesystem/contention").expect("an experiment");
-        let around = |value: f64| {
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
-        };
+        let around = |value| found_within(0.01, value, Dimension::Of(Unit::Nanoseconds));
         for count in [1_u16, 2, 3, 4] {
             let words = format!(
                 "figure=each process file=4096000 pattern=all random placement=free processes={count} "

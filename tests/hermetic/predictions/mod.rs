@@ -10,7 +10,6 @@ use fathom::experiment::{
 };
 use fathom::experiments;
 use fathom::machine::Machine;
-use fathom::statistics::{Interval, Measured};
 use std::collections::BTreeMap;
 
 /// Machines as unlike one another as we can describe them.
@@ -53,8 +52,7 @@ fn same_measurements(plan: &Plan) -> Vec<Vec<usize>> {
 }
 
 fn found(value: f64) -> Found {
-    let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });
-    Found::measured(Measured { value, interval }, Dimension::Count)
+    fathom_described::found(value, Dimension::Count)
 }
 
 /// What a run finds whose results are a third above what it expects.

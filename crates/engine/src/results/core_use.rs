@@ -167,7 +167,6 @@ fn like<Of: OfFigures>(own: Vec<Of>, with_neighbour: impl FnOnce() -> Vec<Of>) -
     own.into_iter().map(instead).collect()
 }
 
-/// The findings of an experiment.
 pub(super) fn findings(experiment: &dyn Experiment, of: OfEitherState) -> Vec<Finding> {
     like(experiment.findings(of.main), || experiment.findings(of.shared))
 }
@@ -186,7 +185,6 @@ pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mecha
     like(own, || others)
 }
 
-/// The cross-checks.
 pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {
     like(cross_checks::all(of.main), || cross_checks::all(of.shared))
 }
@@ -196,12 +194,9 @@ mod tests {
     use super::*;
     use fathom_core::experiment::{Dimension, Question, finding};
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::{Interval, Measured};
 
     fn found(value: f64, core: CoreUse) -> Found {
-        let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-        let measured = Measured { value, interval };
-        Found { core: Some(core), ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) }
+        Found { core: Some(core), ..fathom_described::found(value, Dimension::Of(Unit::Nanoseconds)) }
     }
 
     fn costs(read: Found, write: Found) -> Vec<Finding> {

@@ -42,13 +42,9 @@ fn half_of_the_way(curve: &[(u64, Found)]) -> Option<(u64, Found)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::statistics::{Interval, Measured};
 
     fn curve(values: &[f64]) -> Vec<(u64, Found)> {
-        let found = |value: f64| {
-            let interval = Some(Interval { low: 0.98 * value, high: 1.02 * value });
-            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
-        };
+        let found = |value| fathom_described::found_within(0.02, value, Dimension::Of(Unit::Nanoseconds));
         values.iter().enumerate().map(|(index, value)| (1 << index, found(*value))).collect()
     }
 

@@ -142,14 +142,10 @@ fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::statistics::{Interval, Measured};
 
     #[test]
     fn the_ends_have_one_operation_of_each_experiment_whose_cost_is_known() {
-        let cost = |value: f64, width: f64| {
-            let interval = Some(Interval { low: value * (1.0 - width), high: value * (1.0 + width) });
-            Found::measured(Measured { value, interval }, Dimension::Ratio)
-        };
+        let cost = |value, width| fathom_described::found_within(width, value, Dimension::Ratio);
         let all = [
             ("a", cost(3.0, 0.5)),
             ("a", cost(2.5, 0.1)),

@@ -102,7 +102,6 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::Fact;
-    use fathom_core::statistics::{Interval, Measured};
 
     /// The rule's conclusion for a CPUID that takes this multiple of a published exit, on a core of 1 GHz.
     fn text(times: f64, hypervisor: Option<&str>, command_line: &str) -> Option<String> {
@@ -147,8 +146,7 @@ mod tests {
     #[test]
     fn what_a_neighbour_may_cost_shows_no_nesting() {
         let nested = |times: f64, core| {
-            let interval = Some(Interval { low: 0.99 * times, high: 1.01 * times });
-            let times = Found::measured(Measured { value: times, interval }, Dimension::Ratio);
+            let times = fathom_described::found(times, Dimension::Ratio);
             verdict(Found { core: Some(core), ..times }, None).expect("an interval").contains("probably")
         };
         assert!(nested(7.0, CoreUse::Alone) && !nested(7.0, CoreUse::Shared) && nested(9.0, CoreUse::Shared));

@@ -118,8 +118,7 @@ mod tests {
     fn what_was_taken_from_others_is_found_out() {
         let holds = |filled: f64, stayed: f64, reclaimed: f64| {
             let witnessed = [(FILLED, filled), (STAYED, stayed), (RECLAIMED, reclaimed)];
-            let witnessed = witnessed.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-            evidence(&Observed { witnessed, ..Observed::default() }).iter().all(|check| check.holds)
+            evidence(&fathom_described::observed(0, witnessed)).iter().all(|check| check.holds)
         };
         assert!(holds(1e9, 1e9, 10.0));
         assert!(!holds(1e9, 1e9, 1e5), "400 MB were taken");

@@ -348,15 +348,13 @@ mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::{Interval, Measured};
 
     /// The findings for calls with none to three arguments of these costs in nanoseconds, known to a percent.
     fn said_of(costs: [f64; 4]) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(2e9));
         for (arguments, value) in costs.into_iter().enumerate() {
-            let interval = Some(Interval { low: value * 0.99, high: value * 1.01 });
-            let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
             known.learn(ABOUT.name, &point("abi", arguments as u64), found);
         }
         growth("abi", &known).unwrap().statement.plain()

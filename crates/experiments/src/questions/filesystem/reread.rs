@@ -301,11 +301,7 @@ mod tests {
 
     #[test]
     fn what_is_missing_must_have_come_from_the_device() {
-        let seen = |held: f64, sent: f64| {
-            let witnessed =
-                [(HELD, held), (SENT, sent), (READ, 100.0)].map(|(name, bytes)| (name.to_owned(), bytes));
-            Observed { witnessed: witnessed.into(), ..Observed::default() }
-        };
+        let seen = |held, sent| fathom_described::observed(0, [(HELD, held), (SENT, sent), (READ, 100.0)]);
         let holds =
             |state, held, sent| Reread.evidence(&point(state, FORWARD, 1 << 30), &seen(held, sent))[0].holds;
         assert!(holds(READ_BEFORE, 100.0, 0.0) && !holds(READ_BEFORE, 100.0, 5.0));

@@ -367,9 +367,7 @@ mod tests {
         let moved = others.into_iter().filter(|others| could_move(*others, FAULTS)).count();
         let faults = 10.0 * FAULTS as f64;
         let counts = [(FAULTED, faults), (FAULTED_PEAKS, share * faults), (MOVED, moved as f64)];
-        let witnessed = counts.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-        let seen = Observed { operations: 10, witnessed, ..Observed::default() };
-        peaks_were_faults(&seen).iter().all(|check| check.holds)
+        peaks_were_faults(&fathom_described::observed(10, counts)).iter().all(|check| check.holds)
     }
 
     #[test]

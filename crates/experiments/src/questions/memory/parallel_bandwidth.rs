@@ -396,15 +396,13 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-    use fathom_core::statistics::{Interval, Measured};
 
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
         let machine = fathom_described::machine();
         let point = point(kernels(&machine)[0], 2, all_bytes(2, &machine));
         let holds = |running: f64, least: f64, cpus: f64| {
-            let mut seen = Observed { operations: 10, ..Observed::default() };
-            seen.witnessed.extend([(RUNNING.to_owned(), running), (LEAST.to_owned(), least)]);
+            let mut seen = fathom_described::observed(10, [(RUNNING, running), (LEAST, least)]);
             seen.stated.insert(fleet::STREAMING_CPUS.to_owned(), cpus);
             ParallelBandwidth.evidence(&point, &seen).iter().all(|check| check.holds)
         };
@@ -413,6 +411,7 @@ mod tests {
         assert!(!holds(20.0, 0.5, 2.0), "one of them was starved");
         assert!(!holds(20.0, 9.0, 1.0), "both on one CPU");
     }
+
     #[test]
     fn threads_are_no_multiple_of_one_that_another_experiment_contradicts() {
         let machine = fathom_described::machine();
@@ -421,10 +420,8 @@ mod tests {
         let text = |one_core: f64| {
             let mut known = Known::new(&machine, None);
             let mut learn = |name: &str, point: Point, value: f64| {
-                let interval = Some(Interval { low: value * 0.98, high: value * 1.02 });
-                let found =
-                    Found::measured(Measured { value, interval }, Dimension::Of(Unit::BytesPerSecond));
-                known.learn(name, &point, found);
+                let dimension = Dimension::Of(Unit::BytesPerSecond);
+                known.learn(name, &point, fathom_described::found_within(0.02, value, dimension));
             };
             learn(ABOUT.name, point(kernel, 1, all_bytes(1, &machine)), 10e9);
             learn(ABOUT.name, point(kernel, all, all_bytes(all, &machine)), 20e9);

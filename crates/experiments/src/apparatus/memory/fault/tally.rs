@@ -140,8 +140,7 @@ mod tests {
     fn seen(claimed: f64, minor: u64, major: u64) -> Observed {
         let tally = FaultTally::default();
         tally.add(claimed, Faults { minor, major }, minor * 16);
-        let witnessed = tally.counts().into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
-        Observed { witnessed, ..Observed::default() }
+        fathom_described::observed(0, tally.counts())
     }
 
     fn hold(observed: &Observed, kind: FaultKind) -> bool {

@@ -133,27 +133,22 @@ mod tests {
     /// The observations of a flawless trial of a hundred windows, with one value replaced.
     fn judged(others: u64, otherwise: (&str, f64)) -> bool {
         let drawing = others as f64;
-        let mut seen = Observed { operations: 100, trials: 1, ..Observed::default() };
-        for (name, value) in [
+        let usual = [
             (WINDOWS, 100.0),
             (DRAWING, 100.0 * drawing),
             (MOVED, 1e9 * drawing),
             (PASSED, 1e8),
             (CPUS, 1.0 + drawing),
             (walk::LOADS, 100.0 * WINDOW_LOADS as f64),
-        ] {
-            seen.witnessed.insert(name.to_owned(), value);
-        }
-        seen.witnessed.insert(otherwise.0.to_owned(), otherwise.1);
+        ];
+        let seen = fathom_described::observed(100, usual.into_iter().chain([otherwise]));
         evidence(others, &seen).iter().all(|check| check.holds)
     }
 
     #[test]
     fn what_the_others_draw_must_be_what_the_point_says() {
         let drawn = |loaded: bool, bytes: f64| {
-            let mut seen = Observed::default();
-            seen.witnessed.extend([(MOVED.to_owned(), bytes), (PASSED.to_owned(), 1e6)]);
-            drawn_evidence(loaded, &seen).holds
+            drawn_evidence(loaded, &fathom_described::observed(0, [(MOVED, bytes), (PASSED, 1e6)])).holds
         };
         assert!(drawn(true, 1e7) && drawn(false, 0.0));
         assert!(!drawn(true, 0.0), "threads that stood still are no load");

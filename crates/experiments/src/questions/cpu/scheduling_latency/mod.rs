@@ -333,11 +333,8 @@ mod tests {
     use super::*;
 
     fn judged(point: &Point, usual: &[(&str, f64)], otherwise: (&str, f64)) -> bool {
-        let counters = Counters { voluntary_switches: 1280, ..Counters::default() };
-        let mut seen = Observed { operations: 10, trials: 1, counters, ..Observed::default() };
-        for (name, value) in usual.iter().chain([&otherwise]) {
-            seen.witnessed.insert((*name).to_owned(), *value);
-        }
+        let mut seen = fathom_described::observed(10, usual.iter().copied().chain([otherwise]));
+        seen.counters.voluntary_switches = 1280;
         SchedulingLatency.evidence(point, &seen).iter().all(|check| check.holds)
     }
 

@@ -342,10 +342,7 @@ mod tests {
         let asleep = if way == SPIN { 0.0 } else { 100.0 };
         let usual =
             [(WAITS, 100.0), (SLEPT, asleep), (SWITCHES, asleep), (OTHER_SWITCHES, 0.0), (WAITED, 1.01e7)];
-        let mut observed = Observed::default();
-        for (name, value) in usual.into_iter().chain([otherwise]) {
-            observed.witnessed.insert(name.to_owned(), value);
-        }
+        let observed = fathom_described::observed(0, usual.into_iter().chain([otherwise]));
         SpinOrSleep.evidence(&at(way, USUAL, LATENCY), &observed).iter().all(|check| check.holds)
     }
 

@@ -244,7 +244,6 @@ mod tests {
     /// The evidence of two flawless copies in one trial, with some counts replaced.
     fn judged(way: CopyWay, otherwise: &[(&str, f64)]) -> bool {
         let size = USUAL as f64;
-        let mut seen = Observed { operations: 2, trials: 1, ..Observed::default() };
         let (point, reflink) = (point(way, USUAL), way == CopyWay::Reflink);
         let calls = least_calls(way, &point);
         let usual = [
@@ -258,9 +257,7 @@ mod tests {
             (TRACED_CALLS, calls + positioned(&point)),
             (TRACED_OPERATIONS, 1.0),
         ];
-        for (name, value) in usual.into_iter().chain(otherwise.iter().copied()) {
-            seen.witnessed.insert(name.to_owned(), value);
-        }
+        let seen = fathom_described::observed(2, usual.into_iter().chain(otherwise.iter().copied()));
         FileCopy.evidence(&point, &seen).iter().all(|check| check.holds)
     }
 

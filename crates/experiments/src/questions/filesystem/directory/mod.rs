@@ -234,8 +234,7 @@ mod tests {
 
     /// The evidence of a flawless trial, with one count replaced.
     fn judged(otherwise: (&str, f64)) -> bool {
-        let mut seen = Observed { operations: 2, trials: 1, ..Observed::default() };
-        for (name, value) in [
+        let usual = [
             (NAMES, 4000.0),
             (SEEN_MADE, 4000.0),
             (SEEN_RENAMED, 4000.0),
@@ -244,10 +243,8 @@ mod tests {
             (TASKS, 12.0),
             (TRACED_CALLS, 16.0 * cycle::traced_calls()),
             (TRACED_OPERATIONS, 16.0),
-        ] {
-            seen.witnessed.insert(name.to_owned(), value);
-        }
-        seen.witnessed.insert(otherwise.0.to_owned(), otherwise.1);
+        ];
+        let seen = fathom_described::observed(2, usual.into_iter().chain([otherwise]));
         let point = point(NameTask::Create, (USUAL, 2, SHARED));
         Directory.evidence(&point, &seen).iter().all(|check| check.holds)
     }

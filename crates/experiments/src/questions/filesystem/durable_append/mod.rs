@@ -365,9 +365,8 @@ mod tests {
 
     /// The evidence of a flawless trial, with one count replaced.
     fn judged(point: &Point, otherwise: (&str, f64)) -> bool {
-        let mut seen = Observed { operations: 100, trials: 1, ..Observed::default() };
         let block = point.number(&BLOCK) as f64;
-        for (name, value) in [
+        let usual = [
             (APPENDS, 100.0),
             (GROWN, 100.0 * block),
             (DEVICE_WROTE, 100.0 * block.max(4096.0) + 8192.0),
@@ -381,10 +380,8 @@ mod tests {
             (PASSED, 0.5e9),
             (TRACED_CALLS, 10.0 * calls(point)),
             (TRACED_OPERATIONS, 10.0),
-        ] {
-            seen.witnessed.insert(name.to_owned(), value);
-        }
-        seen.witnessed.insert(otherwise.0.to_owned(), otherwise.1);
+        ];
+        let seen = fathom_described::observed(100, usual.into_iter().chain([otherwise]));
         DurableAppend.evidence(point, &seen).iter().all(|check| check.holds)
     }
 
@@ -405,12 +402,7 @@ mod tests {
 
     #[test]
     fn what_is_not_counted_here_is_no_evidence_against_an_append() {
-        let seen = Observed {
-            witnessed: [(APPENDS, 4.0), (GROWN, 4.0 * 512.0)]
-                .map(|(name, count)| (name.to_owned(), count))
-                .into(),
-            ..Observed::default()
-        };
+        let seen = fathom_described::observed(0, [(APPENDS, 4.0), (GROWN, 4.0 * 512.0)]);
         let checks = DurableAppend.evidence(&long(NOTHING, APPEND).with(&BLOCK, 512), &seen);
         assert!(
             checks.iter().all(|check| !check.fails()) && checks.iter().any(|check| check.unasked),

@@ -248,9 +248,8 @@ mod tests {
     #[test]
     fn attributes_that_nobody_waited_for_were_not_the_servers() {
         let holds = |slept| {
-            let mut seen = Observed { operations: 100, ..Observed::default() };
+            let mut seen = fathom_described::observed(100, [("requests", 100.0)]);
             seen.counters.voluntary_switches = slept;
-            seen.witnessed.insert("requests".to_owned(), 100.0);
             RemoteRead.evidence(&no_data("NFS mount"), &seen).iter().all(|check| check.holds)
         };
         assert!(holds(100) && !holds(1));

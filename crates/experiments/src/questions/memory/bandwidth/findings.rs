@@ -135,7 +135,6 @@ mod tests {
     use fathom_core::experiment::Dimension;
     use fathom_core::machine::Fact;
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::{Interval, Measured};
 
     const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
 
@@ -148,9 +147,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         let mut learn = |kind, method: &str, rate: f64| {
             let kernel = Kernel::find(kind, method).unwrap();
-            let interval = Some(Interval { low: 0.9 * rate, high: 1.1 * rate });
-            let found = Found::measured(Measured { value: rate, interval }, RATE);
-            known.learn(NAME, &point(kernel, size), found);
+            known.learn(NAME, &point(kernel, size), fathom_described::found_within(0.1, rate, RATE));
         };
         learn("write", "8 words unrolled", 10e9);
         learn("read", PER_LINE, 2e9);

@@ -338,9 +338,8 @@ mod tests {
     /// The observations of a flawless trial of one pass, with one value replaced.
     fn judged(kind: &str, method: &str, otherwise: (&'static str, f64)) -> bool {
         let kernel = Kernel::find(kind, method).unwrap();
-        let mut seen = Observed { operations: 4096, trials: 1, ..Observed::default() };
-        let counted = [(VERIFIED, 4096.0), (LOOKED_AT, 512.0), (WRONG, 0.0)];
-        seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+        let mut seen =
+            fathom_described::observed(4096, [(VERIFIED, 4096.0), (LOOKED_AT, 512.0), (WRONG, 0.0)]);
         let backing = Backing { mapped: 4096, resident: 4096, huge: 0 };
         let stated = backing.stated(stating_traffic(Workload::batched(|_| Ok(())), kernel)).stated;
         seen.stated.extend(stated.iter().map(|(name, value)| ((*name).to_owned(), *value)));

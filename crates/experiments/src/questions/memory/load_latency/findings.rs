@@ -159,9 +159,7 @@ fn translation_share(known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::{Interval, Measured};
 
     /// The finding for three versions of these latencies in nanoseconds.
     fn compared(fixed: f64, unrolled: f64, rolled: f64) -> String {
@@ -171,8 +169,7 @@ mod tests {
             for size in [1 << 20, 1 << 30] {
                 // Over the smaller array the versions do not differ.
                 let value = if size == 1 << 30 { ns } else { 5.0 };
-                let interval = Some(Interval { low: value * 0.98, high: value * 1.02 });
-                let found = Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds));
+                let found = fathom_described::found_within(0.02, value, Dimension::Of(Unit::Nanoseconds));
                 known.learn(NAME, &naive_point(order, size).with(&STRIDE, WIDE_STRIDE), found);
             }
         }

@@ -132,18 +132,15 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::experiment::Dimension;
-
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::{Interval, Measured};
 
     /// The finding for these times of TCP and ping on a path, and of a switch and a call.
     fn said_of(path: &str, tcp: f64, ping: f64) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         let mut learn = |experiment: &str, point, value: f64| {
-            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
-            let measured = Measured { value, interval };
-            known.learn(experiment, &point, Found::measured(measured, Dimension::Of(Unit::Nanoseconds)));
+            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
+            known.learn(experiment, &point, found);
         };
         let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
         learn(NAME, closed(TCP, path, 56, placement), tcp);
