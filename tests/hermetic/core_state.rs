@@ -202,6 +202,25 @@ fn trials_with_too_little_of_the_core_alone_are_left_out() {
 }
 
 #[test]
+fn a_few_misjudged_readings_make_no_trial_one_of_the_core_alone() {
+    let planned = crate::described::planned();
+    let mut run = crate::described::fake_run();
+    Simulated { shared: 1.0, trials: 7, ..BUSY }.visit(&mut run, &planned);
+    for trial in &mut run.trials {
+        let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+        // Each twelfth observation lies between readings that seem to be of the core alone.
+        let core = sample.core.as_mut().expect("readings");
+        (0..144).step_by(12).for_each(|place| core.stream[place..place + 4].fill(770));
+    }
+    Simulated { shared: 0.0, trials: 5, ..BUSY }.visit(&mut run, &planned);
+    let point = first(&run);
+    let estimate = point.estimate().cloned().expect("an estimate");
+    assert_eq!(point.core.as_ref().map(|core| core.state), Some(CoreState::Alone));
+    assert!(estimate.trials == 5 && (estimate.value / COST - 1.0).abs() < 0.01, "{estimate:?}");
+    assert!(estimate.interval.is_some_and(|ends| ends.high < 1.02 * COST), "{estimate:?}");
+}
+
+#[test]
 fn where_the_core_was_never_alone_the_figure_is_that_of_the_core_shared_and_says_so() {
     // The levels are known from another point's trials.
     let planned = crate::described::planned();

@@ -118,7 +118,7 @@ impl Experiment for CacheSize {
         let limit = Requirement::LIMIT_BYTES;
         if is_growth(point) {
             return Err(
-                "how much of the memory nothing uses when a trial begins is not known before".to_owned()
+                "how much of the memory nothing uses when a trial begins is unknown before it".to_owned()
             );
         }
         let available = match known.machine.available_bytes() {
