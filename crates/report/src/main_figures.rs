@@ -7,7 +7,7 @@ use super::states;
 use super::summary;
 use super::words;
 use super::words::ABSENT;
-use super::{cpu_distance, occupancy};
+use super::{at_frequency, cpu_distance, occupancy};
 use fathom_core::experiment;
 use fathom_core::experiment::{
     AXIS_PLACEMENT, At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
@@ -121,6 +121,14 @@ impl<'run> Main<'run> {
         self.labelled(&self.name, |state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
     }
 
+    /// The signs behind its name in a table that says what they mean: of the core alone, and at the usual frequency.
+    pub(super) fn marks(&self, results: &Results) -> String {
+        match self.source {
+            FigureSource::Point(point) => occupancy::mark(point) + &at_frequency::mark(point),
+            FigureSource::Slope(trend) => occupancy::mark_of_use(results, trend.core),
+        }
+    }
+
     /// The same beside one column for each state of the core, which say of which it is.
     pub(super) fn label_beside_states(&self) -> String {
         self.labelled(&self.name, |state| {
@@ -159,6 +167,12 @@ impl<'run> Main<'run> {
             FigureSource::Slope(_) => vec![],
         };
         if of_states.is_empty() { vec![self.reach()] } else { of_states }
+    }
+
+    /// The farthest of these; `None` where one state has no interval.
+    pub(super) fn reach_of_all(&self) -> Option<f64> {
+        let all: Option<Vec<f64>> = self.reaches().into_iter().collect();
+        all?.into_iter().reduce(f64::max)
     }
 
     fn reach(&self) -> Option<f64> {
@@ -266,26 +280,33 @@ pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run
     }
 }
 
-/// The names of the main figures of these experiments that were planned and have no value, slopes not counted.
-pub(super) fn without_value(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+/// The names of the main figures of these experiments that were planned and have no value, each with the reason; slopes not counted.
+pub(super) fn without_value(results: &Results, is_wanted: impl Fn(&str) -> bool) -> Vec<(String, String)> {
     let of = |name: &str| {
         let shown = results.experiment(name).map_or(Shown::by(&[]), |known| known.about().shown);
         let landmarks = (shown.landmarks)(&results.run.header.machine);
         let measured: Vec<&PointResult> =
             results.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
-        let is_planned = |figure: &&MainFigure| {
+        let planned = |figure: &MainFigure| {
             let planned = results.run.header.plan.iter().filter(|planned| planned.experiment == name);
-            figure.choose(planned.map(|planned| &planned.point), &landmarks).is_some()
+            figure.choose(planned.map(|planned| &planned.point), &landmarks)
         };
         let figures = shown.main_figures.iter().filter(|figure| !figure.slope);
-        let figures =
-            figures.filter(|figure| is_visible(figure, results, name, &landmarks)).filter(is_planned);
+        let figures = figures
+            .filter(|figure| is_visible(figure, results, name, &landmarks))
+            .filter(|figure| planned(figure).is_some());
         let without = figures.filter(|figure| choose(results, name, figure, &measured, &landmarks).is_none());
         let named = |figure: &MainFigure| match figure.name {
             "" => of_experiment(name, figure.words),
             own => own.to_owned(),
         };
-        without.map(named).collect::<Vec<_>>()
+        let reason = |figure: &MainFigure| {
+            let point = planned(figure)?;
+            let of_point = results.of_experiment(name).find(|one| one.point == *point);
+            of_point.map(words::reason)
+        };
+        let with_reason = |figure| (named(figure), reason(figure).unwrap_or_default());
+        without.map(with_reason).collect::<Vec<_>>()
     };
     results.experiments().into_iter().filter(|name| is_wanted(name)).flat_map(of).collect()
 }

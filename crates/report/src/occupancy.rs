@@ -1,6 +1,7 @@
 //! Sentences on whether the core was shared.
 
 use super::words::{self, plural};
+use fathom_core::experiment::CoreUse;
 use fathom_core::quantities;
 use fathom_core::statistics::Measured;
 use fathom_engine::results::{CoreShared, CoreState, PointResult, Results, UnlikeCpu};
@@ -125,6 +126,28 @@ pub(super) fn state(point: &PointResult) -> Option<&'static str> {
 /// The same where the value is not of the core alone.
 pub(super) fn beside_a_neighbour(point: &PointResult) -> Option<&'static str> {
     state(point).filter(|state| *state != ALONE)
+}
+
+/// The sign behind the name of a figure of the core alone, in tables that have no room for these words.
+const MARK: &str = "‡";
+
+/// The sign with its space, if the point's figure is of the core alone where that was not always alone; else nothing.
+pub(super) fn mark(point: &PointResult) -> String {
+    if state(point) == Some(ALONE) { format!(" {MARK}") } else { String::new() }
+}
+
+/// The sign of a figure of several points, of which this is the state of the core.
+pub(super) fn mark_of_use(results: &Results, core: Option<CoreUse>) -> String {
+    let is_alone = core == Some(CoreUse::Alone) && share_of_time(results).is_some();
+    if is_alone { format!(" {MARK}") } else { String::new() }
+}
+
+/// The meaning of the sign below a table, and what is said of rows without a state.
+pub(super) fn mark_legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
+    let points: Vec<&PointResult> = points.into_iter().collect();
+    let alone = points.iter().any(|point| state(point) == Some(ALONE));
+    let alone = if alone { format!(" {MARK}: {ALONE}.") } else { String::new() };
+    alone + &of_unmarked(points)
 }
 
 /// What a caption says of values whose rows name no state, because their work is not short: in what share of the time the core was shared

@@ -2,7 +2,7 @@
 
 use super::precision::{Precision, usual_trials};
 use super::words::{self, plural};
-use super::{cpu_distance, occupancy};
+use super::{cpu_distance, occupancy, summary};
 use fathom_core::experiment::Scale;
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
@@ -11,7 +11,7 @@ use fathom_core::sampling::Qualification;
 use fathom_core::sampling::clock::ClockKind;
 use fathom_core::statistics;
 use fathom_engine::record::{Ending, Header, PeerKind};
-use fathom_engine::results::{Disturbance, Results, TrendResult};
+use fathom_engine::results::{Disturbance, PointResult, Results, TrendResult};
 
 /// The machine in a line: processor, hypervisor, kernel.
 pub fn machine(machine: &Machine) -> String {
@@ -249,10 +249,27 @@ pub(super) struct FailingClaim<'run> {
     pub points: Vec<String>,
 }
 
-/// Every claim that does not hold.
+/// Whether a point has a figure that may be of another operation: its evidence fails. What has no figure has none that could be.
+pub(super) fn is_doubtful(point: &PointResult) -> bool {
+    summary::is_in_table(point) && point.evidence.fails()
+}
+
+/// What is said of points without a figure whose evidence fails; `None` without any.
+pub(super) fn failing_without_figure(results: &Results) -> Option<String> {
+    let is_one = |point: &&PointResult| !summary::is_in_table(point) && point.evidence.fails();
+    let number = results.points.iter().filter(is_one).count();
+    (number > 0).then(|| {
+        format!(
+            "The evidence of {} without a value fails as well: too few trials, or none that counts; they give no figure.",
+            plural(number, "point")
+        )
+    })
+}
+
+/// Every claim that does not hold of a point with a figure.
 pub(super) fn doubts<'run>(results: &'run Results) -> Vec<FailingClaim<'run>> {
     let mut doubts: Vec<FailingClaim> = vec![];
-    for point in &results.points {
+    for point in results.points.iter().filter(|point| is_doubtful(point)) {
         for check in point.evidence.checks().iter().filter(|check| !check.holds) {
             let label = words::label(point, &point.point);
             let alike = doubts

@@ -232,6 +232,14 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
     }
 }
 
+/// What a prediction rests on, in a word or two: a size that the run set itself rests on nothing.
+pub(super) fn ground(prediction: &Prediction) -> &'static str {
+    if prediction.is_limit_of_the_run() { SET_BY_THE_RUN } else { prediction.ground().short_name() }
+}
+
+/// What is written beside a size that is a limit of the run: it is no prediction that can hit or miss.
+pub(super) const SET_BY_THE_RUN: &str = "a limit set by this run";
+
 /// Measured over predicted, of each state of the machine; `–` without a prediction.
 pub(super) fn factor(point: &PointResult) -> String {
     let of_one = || point.factor().map_or(ABSENT.to_owned(), quantities::factor);

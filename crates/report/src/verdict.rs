@@ -2,10 +2,9 @@
 
 use crate::precision::{Precision, USEFUL};
 use crate::run;
-use crate::summary::is_in_table;
 use crate::width_causes::{self, CauseCount, WidthCause};
 use crate::words::plural;
-use fathom_core::experiment::{Check, Point};
+use fathom_core::experiment::Point;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{Outcome, PointResult, Results};
@@ -83,8 +82,7 @@ fn level(results: &Results, share: f64) -> Trust {
 
 /// The values that fail a check.
 fn failing(results: &Results) -> usize {
-    let valued = results.points.iter().filter(|point| is_in_table(point));
-    valued.filter(|point| point.evidence.checks().iter().any(Check::fails)).count()
+    results.points.iter().filter(|point| run::is_doubtful(point)).count()
 }
 
 /// A reason, and its remedy, where there is one.

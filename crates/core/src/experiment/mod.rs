@@ -37,7 +37,7 @@ pub use level::{Level, Levels};
 pub use main_figure::MainFigure;
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
-pub use prediction::{Bend, Known, Learnt, LineLooks, Prediction};
+pub use prediction::{Bend, Known, LIMIT_OF_THE_RUN, Learnt, LineLooks, Prediction};
 pub use remote_file::{Access, RemoteFile};
 pub use requirement::Requirement;
 pub use selector::{At, Landmark, Others, PointSettings, Selector, well_within};

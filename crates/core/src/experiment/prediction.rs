@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// The fact behind a size that is the memory limit of the run.
+pub const LIMIT_OF_THE_RUN: &str = "the limit that this run sets";
+
 /// The prediction of a point, as a sum of terms.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -31,6 +34,13 @@ impl Prediction {
         } else {
             Ground::Independent
         }
+    }
+
+    /// Whether it is only the size of a limit that the run set itself, so that a result near it confirms nothing.
+    pub fn is_limit_of_the_run(&self) -> bool {
+        let is_set =
+            |term: &Term| matches!(&term.source, Source::Machine { fact } if fact == LIMIT_OF_THE_RUN);
+        !self.terms.is_empty() && self.terms.iter().all(is_set)
     }
 
     /// A prediction without terms.
@@ -398,6 +408,16 @@ mod tests {
         assert!((prediction.total() - 63.0).abs() < 1e-9);
         assert_eq!(prediction.range(), Some((43.0, 93.0)));
         assert_eq!(Prediction::new().software_of("a thread", &[8.0], "a report").range(), None);
+    }
+
+    #[test]
+    fn a_size_that_the_run_sets_is_told_from_one_that_it_predicts() {
+        let of = |fact: &str| Prediction::new().hardware("memory", 1.0, Basis::fact(512.0, fact));
+        assert!(of(LIMIT_OF_THE_RUN).is_limit_of_the_run());
+        assert!(!of("memory that this process could have").is_limit_of_the_run());
+        assert!(!Prediction::new().is_limit_of_the_run(), "nothing is no limit");
+        let less = of(LIMIT_OF_THE_RUN).hardware("what programs use", -1.0, Basis::assumed(9.0, "a guess"));
+        assert!(!less.is_limit_of_the_run(), "one term of it is predicted");
     }
 
     #[test]

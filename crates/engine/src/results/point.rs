@@ -141,9 +141,11 @@ impl PointResult {
         Some(Found { is_mixture: self.mixture.is_some(), states, core, at_hz, ..figure })
     }
 
-    /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist.
+    /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist, and of a
+    /// limit that the run set itself, which predicts nothing.
     pub fn factor(&self) -> Option<f64> {
-        let predicted = self.prediction.as_ref()?.total();
+        let prediction = self.prediction.as_ref()?;
+        let predicted = Some(prediction.total()).filter(|_| !prediction.is_limit_of_the_run())?;
         let median = self.estimate()?.value;
         let value = self.mixture.as_ref().and_then(Mixture::leading).unwrap_or(median);
         (predicted > 0.0).then(|| value / predicted)

@@ -1,5 +1,6 @@
 //! What an experiment's predictions and results say together, in a sentence: the part of its section that asks why.
 
+use super::prediction;
 use crate::paper::Text;
 use fathom_core::quantities;
 use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results};
@@ -30,7 +31,8 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
         if tally.judged > 1 { format!("; the median is {median} the prediction") } else { String::new() };
     let reasons = reasons(points);
     let reasons = if reasons.is_empty() { reasons } else { format!(" {reasons}") };
-    Some(Text::plain(format!("{within}{median}.{reasons}")))
+    let unlike = prediction::of_unlike_states(results, points);
+    Some(Text::plain(format!("{within}{median}.{reasons}{unlike}")))
 }
 
 /// The mechanisms that account for misses, each once.

@@ -1,23 +1,30 @@
 //! Conclusions from figures of several experiments: causes, operations measured more than once, and the accuracy of the
 //! predictions.
 
-use super::sections::{linked, title};
+use super::sections::{linked, listed, title};
 use super::works::cited;
 use crate::finding;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text, Tone, Weight};
 use crate::words::{self, plural};
 use fathom_core::experiment::{Finding, family};
 use fathom_core::quantities::{self, Measure};
-use fathom_engine::results::{Agreement, CLOSE, CrossCheck, FAIR, Mechanism, Results, Share, Tally};
+use fathom_engine::results::{
+    Agreement, CLOSE, CrossCheck, FAIR, Mechanism, MechanismKind, Results, Share, Tally,
+};
 
 /// The section; `None` if nothing was concluded.
 pub(super) fn mechanisms(results: &Results) -> Option<Section> {
-    let all: Vec<Text> = results.mechanisms.iter().map(mechanism_text).collect();
-    (!all.is_empty()).then(|| {
+    let of = |kind: MechanismKind| {
+        results.mechanisms.iter().filter(move |one| one.kind == kind).map(mechanism_text)
+    };
+    let no_cause = of(MechanismKind::Identity).chain(of(MechanismKind::NoEffect));
+    let explaining = "Mechanisms that explain figures of several experiments. Each follows from a rule whose condition was met.";
+    let others =
+        "No causes: what follows from a definition, and what was looked for and has no effect that shows.";
+    (!results.mechanisms.is_empty()).then(|| {
         Section::new(Key::of("mechanisms"), "Mechanisms")
-            .say("Mechanisms that explain figures of several experiments. Each follows from a rule whose condition \
-                  was met.")
-            .with(Block::List(all))
+            .with_all(listed(explaining, of(MechanismKind::Effect)))
+            .with_all(listed(others, no_cause))
     })
 }
 

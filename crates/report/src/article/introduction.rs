@@ -2,10 +2,12 @@
 
 use super::quotable;
 use super::sections::{has_section, title};
+use crate::main_figures::{self, Main, Ranked};
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
+use crate::precision::USEFUL;
 use crate::run;
-use crate::words::plural;
+use crate::words::{ABSENT, plural};
 use fathom_core::experiment::family;
 use fathom_core::quantities;
 use fathom_engine::results::Results;
@@ -27,10 +29,40 @@ pub(super) fn of(results: &Results) -> Section {
         header.tool.compiler.as_deref().unwrap_or("compiler not recorded"),
         header.settings.home
     );
-    let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{questions} {machine}"));
+    let section = Section::new(Key::of("introduction"), "Introduction")
+        .say(format!("{questions} {machine}{}", main_results(&main_figures::all(results))));
     let neighbour = occupancy::share_of_time(results).map(|text| Text::plain(text + OF_WHICH_STATE));
     let sentences = [Some(predicted(results)), neighbour, quotable::count(results), Some(places(results))];
     section.say(Text::joined(sentences.into_iter().flatten(), " "))
+}
+
+/// The number of results that the introduction names.
+const RESULTS: usize = 3;
+
+/// The results that stand for the machine: of each chapter the first of those that represent it and are known well, with their intervals
+/// and what was predicted. Empty if there are none.
+fn main_results(all: &[Ranked]) -> String {
+    let is_known = |figure: &&Ranked| {
+        figure.main.leads && figure.main.reach_of_all().is_some_and(|reach| reach <= USEFUL)
+    };
+    let mut chosen: Vec<&Ranked> = vec![];
+    for figure in all.iter().filter(is_known) {
+        if chosen.len() < RESULTS && chosen.iter().all(|other| other.family() != figure.family()) {
+            chosen.push(figure);
+        }
+    }
+    let named: Vec<String> = chosen.into_iter().map(|figure| result(&figure.main)).collect();
+    if named.is_empty() { String::new() } else { format!(" What it found first: {}.", named.join("; ")) }
+}
+
+/// A figure with its interval, and as a multiple of its prediction.
+fn result(main: &Main) -> String {
+    let written = main.written();
+    let factor = match written.factor.as_str() {
+        ABSENT => String::new(),
+        factor => format!(", {factor} of what was predicted"),
+    };
+    format!("{}, {} ({}){factor}", main.reader_label(), written.median, written.interval)
 }
 
 /// How the state of the core is told.

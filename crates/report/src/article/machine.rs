@@ -85,13 +85,25 @@ const FACTS: &[(&str, &[&str])] = &[
             "Average rotational latency",
             "Link",
             "Rated, by its data sheet",
+            "Scheduler",
             "Queue depth",
             "Write cache",
         ],
     ),
     ("Network", &[" model", " driver", " speed", " duplex", " MTU"]),
-    ("Kernel", &["Release", "Distribution", "C library", "Page-table isolation"]),
-    ("Virtualisation", &["Hypervisor", "Container", "System"]),
+    (
+        "Kernel",
+        &[
+            "Release",
+            "Distribution",
+            "C library",
+            "Preemption",
+            "Timer tick",
+            "Page-table isolation",
+            "Mitigations in force",
+        ],
+    ),
+    ("Virtualisation", &["Hypervisor", "Nesting", "Container", "System"]),
     ("This program", &["Version", "Target", "Repository"]),
 ];
 
@@ -164,6 +176,7 @@ pub(super) fn conditions(results: &Results) -> Section {
                     .and(Text::prose(&doubt.sentence()))
             }),
         ))
+        .with_all(run::failing_without_figure(results).map(|text| Block::Paragraph(text.into())))
         .with_all(listed(
             "Evidence that is not judged, because this program does not have the method that measured it:",
             run::not_judged(results)

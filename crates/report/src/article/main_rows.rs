@@ -191,8 +191,8 @@ fn row(main: &Main, shared: Option<Measure>, has_states: bool) -> Row {
         };
         point.map(of).or_else(|| of_step().map(expected))
     };
-    let ground = point.and_then(|point| point.prediction.as_ref()).map(Prediction::ground);
-    let ground = ground.or(step.map(|step| step.ground));
+    let ground = point.and_then(|point| point.prediction.as_ref()).map(summary::ground);
+    let ground = ground.or(step.map(|step| step.ground.short_name()));
     let factor = point.map(summary::factor);
     let factor = factor.or(of_step.map(|predicted| quantities::factor(value / predicted)));
     Row::of([
@@ -204,7 +204,7 @@ fn row(main: &Main, shared: Option<Measure>, has_states: bool) -> Row {
         or_absent(part(Part::Hardware)).into(),
         or_absent(part(Part::Software)).into(),
         or_absent(predicted.map(expected)).into(),
-        or_absent(ground.map(|ground| ground.short_name().to_owned())).into(),
+        or_absent(ground.map(str::to_owned)).into(),
         Text::strong(if limit { format!("< {median}") } else { median }),
         or_absent(interval).into(),
         or_absent(factor).into(),

@@ -23,6 +23,7 @@ pub(super) fn of(results: &Results) -> Section {
              trial and is subtracted."
         ))
         .say(estimate())
+        .say(states_and_growth(results.core_shared.is_some()))
         .with_all(at_frequency(results).map(Block::Paragraph))
         .say(figure::KEY)
         .say(
@@ -49,6 +50,20 @@ fn estimate() -> Text {
          noted. Percentiles appear where the sample is large enough for them. A difference whose interval includes \
          zero is “below resolution”, and its upper limit is given. In figures, lines join points only where what lies \
          between them exists (Hoefler and Belli 2015).",
+    )
+}
+
+/// What a mixture is, and how growth is judged; `looked` where the run looked whether another hardware thread used the core.
+fn states_and_growth(looked: bool) -> String {
+    let core = "Beside every observation of short work a stream of instructions that fills the core's width shows whether another hardware \
+        thread uses the core: “core alone” is of observations without one, “core shared” of those with one, and a “mixture” of both, \
+        because too few trials show either; it is compared with neither. ";
+    let core = if looked { core } else { "" };
+    format!(
+        "{core}Where the trials or the observations of a point fall into several states of the machine, each has a value of its own, and a \
+         median over all is given of none. Growth along a parameter is judged by a least-squares line through the points of a sweep, fitted \
+         in every round, with the interval of its slope over the rounds; from one setting to the next by the interval of their difference. \
+         What includes zero is no growth that shows."
     )
 }
 
@@ -185,5 +200,20 @@ pub(super) fn verification(results: &Results) -> Section {
             "This build was not verified on this machine before the run. `fathom verify` does so: it sets known \
              truths and measures them.",
         )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mixture_is_defined_where_the_core_was_looked_at() {
+        assert!(states_and_growth(true).contains("a “mixture” of both"));
+        let without = states_and_growth(false);
+        assert!(
+            !without.contains("mixture") && without.contains("Growth along a parameter is judged by"),
+            "{without}"
+        );
     }
 }

@@ -10,13 +10,16 @@ use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics;
-use fathom_engine::results::{CLOSE, PointResult, Results};
+use fathom_engine::results::{CLOSE, PointResult, Results, distance};
 
 /// The number of machines.
 const MACHINES: usize = 3;
 
 /// The most points of one experiment: the first, the last, and those between them at equal distances.
 const MOST_POINTS: usize = 3;
+
+/// Beyond this factor a ratio of two methods that differ says more of the methods than of the machines.
+pub(super) const OF_THE_METHOD: f64 = 5.0;
 
 /// The nearest machines, and the points of the run with the sound figures of each.
 pub(super) struct Nearest<'run> {
@@ -62,10 +65,14 @@ impl<'run> Nearest<'run> {
         let caption = caption.and(
             "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path.",
         );
-        let caption = caption.and(at_frequency::legend(self.points.iter().map(|(point, _)| *point)));
+        let points = || self.points.iter().map(|(point, _)| *point);
+        let caption = caption.and(occupancy::mark_legend(points()) + &at_frequency::legend(points()));
+        let of_each = || self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment);
+        let rows: usize = of_each().map(|of_one| spread(of_one).len()).sum();
+        let caption = caption.and(excerpt(rows, self.points.len()));
         let mut table = Table::new(Key::of("nearest-table"), caption)
             .columns(columns.into_iter().chain(there).chain(notes));
-        for of_one in self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment) {
+        for of_one in of_each() {
             let rows = spread(of_one).into_iter().map(|(point, rows)| self.row(point, rows));
             table = table.group(Group::named(linked(results, &of_one[0].0.experiment)).rows(rows));
         }
@@ -82,15 +89,17 @@ impl<'run> Nearest<'run> {
             let row = rows.iter().find(|row| row.machine.id == machine.id);
             row.map_or(Text::plain(ABSENT), |row| Text::plain(value(row)))
         });
-        let name = words::short_label(point, &point.point) + &at_frequency::mark(point);
+        let marks = occupancy::mark(point) + &at_frequency::mark(point);
+        let name = words::short_label(point, &point.point) + &marks;
         let cells = [Text::plain(name), Text::strong(written_with_state(point))];
         Row::of(cells.into_iter().chain(there).chain([notes(rows)]))
     }
 
     /// What the ratios say together: in how many operations this machine is better and worse, and by how much in each chapter.
     fn learnt(&self) -> Option<String> {
-        let merits: Vec<(&PointResult, f64)> =
-            self.points.iter().filter_map(|(point, rows)| Some((*point, merit(point, rows)?))).collect();
+        let all = self.points.iter().filter_map(|(point, rows)| Some((*point, merit(point, rows)?)));
+        let (of_the_method, merits): (Vec<(&PointResult, f64)>, Vec<_>) =
+            all.partition(|(point, merit)| self.is_of_the_method(point, *merit));
         let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
         let (better, worse) = (number(&|merit| merit > CLOSE), number(&|merit| merit < 1.0 / CLOSE));
         let mut chapters: Vec<(&str, Vec<f64>)> = vec![];
@@ -110,12 +119,24 @@ impl<'run> Nearest<'run> {
         (!merits.is_empty()).then(|| {
             format!(
                 "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, and between \
-                 in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.",
+                 in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
                 words::plural(merits.len(), "operation"),
                 merits.len() - better - worse,
-                chapters.join(", ")
+                chapters.join(", "),
+                rejected(&of_the_method)
             )
         })
+    }
+
+    /// Whether a ratio says more of methods that differ than of the machines.
+    pub(super) fn is_of_the_method(&self, point: &PointResult, merit: f64) -> bool {
+        distance(merit) > OF_THE_METHOD && !self.differences(point).is_empty()
+    }
+
+    /// The number of machines whose sources timed the point's operation, and that of all.
+    pub(super) fn number_alike(&self, point: &PointResult) -> (usize, usize) {
+        let rows = self.points.iter().find(|(other, _)| std::ptr::eq(*other, point)).map(|(_, rows)| rows);
+        (rows.map_or(0, |rows| alike(rows).count()), self.machines.len())
     }
 
     /// Every point with how many times as good it is here as on those machines, in the geometric mean; the best first. Figures of another
@@ -155,6 +176,26 @@ impl<'run> Nearest<'run> {
     pub(super) fn names(&self) -> String {
         self.machines.iter().map(|machine| machine.title()).collect::<Vec<_>>().join("; ")
     }
+}
+
+/// The operations that no count and no median has, because their ratio is of the methods.
+fn rejected(all: &[(&PointResult, f64)]) -> String {
+    let name = |(point, _): &(&PointResult, f64)| {
+        format!("{} {}", point.experiment, words::short_label(*point, &point.point))
+    };
+    let names: Vec<String> = all.iter().map(name).collect();
+    without(&names)
+}
+
+fn without(names: &[String]) -> String {
+    if names.is_empty() {
+        return String::new();
+    }
+    format!(
+        " {} in none of these numbers, because methods differ and the ratio is beyond {OF_THE_METHOD}: {}.",
+        words::plural(names.len(), "more operation") + if names.len() == 1 { " is" } else { " are" },
+        names.join("; ")
+    )
 }
 
 const READING: &str = "The published machines that are nearest by operating system and clock: laptops, measured without a hypervisor. \
@@ -225,10 +266,45 @@ fn value(row: &Beside) -> String {
     }
 }
 
+/// What a caption says of a table that has some of the operations only.
+fn excerpt(rows: usize, all: usize) -> String {
+    if rows == all {
+        return String::new();
+    }
+    format!(
+        " An excerpt: {} of {}, of each experiment the first, the last and one between them.",
+        quantities::count(rows),
+        words::plural(all, "operation")
+    )
+}
+
 fn spread<T>(all: &[T]) -> Vec<&T> {
     let last = all.len().saturating_sub(1);
     if all.len() <= MOST_POINTS {
         return all.iter().collect();
     }
     (0..MOST_POINTS).map(|place| &all[place * last / (MOST_POINTS - 1)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_of_some_operations_says_that_it_is_an_excerpt() {
+        assert_eq!(excerpt(7, 7), "");
+        assert!(excerpt(7, 9).contains("An excerpt: 7 of 9 operations"), "{}", excerpt(7, 9));
+        let all = [1, 2, 3, 4, 5];
+        assert_eq!(spread(&all), [&1, &3, &5], "the first, the last and one between");
+    }
+
+    #[test]
+    fn what_is_in_no_median_is_named() {
+        assert_eq!(without(&[]), "");
+        let text = without(&["cpu/context_switch pipe".to_owned()]);
+        assert!(
+            text.starts_with(" 1 more operation is in none") && text.ends_with(": cpu/context_switch pipe."),
+            "{text}"
+        );
+    }
 }

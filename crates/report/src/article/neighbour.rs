@@ -28,15 +28,22 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         "Operations by what a neighbour on the core costs: with the core shared over alone; for rates, alone over shared.",
     )
     .rows(rows(&both));
-    let [dearest, least] = ends(&both, |point: &PointResult| point.experiment.as_str());
-    let few = table("neighbour-ends", "The operations that a neighbour on the core costs most and least, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared.")
-        .group(Group::named("most").rows(rows(&dearest)))
-        .group(Group::named("least").rows(rows(&least)));
+    let [dearest, unshown] = ends(&both, |point: &PointResult| point.experiment.as_str());
+    let few = table(
+        "neighbour-ends",
+        "The operations that a neighbour on the core costs most, and those of which no cost is shown that are bounded best, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared.",
+    );
+    let few = [("most", &dearest), ("no cost shown", &unshown)]
+        .into_iter()
+        .filter(|(_, of)| !of.is_empty())
+        .fold(few, |few, (name, of)| few.group(Group::named(name).rows(rows(of))));
     let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
-    let lead = Text::plain(legend + &middle(&both)).and(" All: ").and(Text::to(&all.key)).and(".");
+    let costs: Vec<Found> = both.iter().map(|(_, cost)| *cost).collect();
+    let lead = legend + &middle(&costs) + &shown_of(&costs);
+    let lead = Text::plain(lead).and(" All: ").and(Text::to(&all.key)).and(".");
     let left_out = left_out(&edges);
     let left_out = (!left_out.is_empty()).then(|| Block::Paragraph(left_out.into()));
-    let few = (!dearest.is_empty()).then(|| Block::from(few));
+    let few = (!few.groups.is_empty()).then(|| Block::from(few));
     (!both.is_empty()).then(|| {
         Section::new(Key::of("neighbour"), "What a neighbour costs").say(lead).with_all(few).with(
             Block::Folded {
@@ -62,12 +69,14 @@ fn table(key: &str, caption: &str) -> Table {
 /// The operations at either end of the table in the paper.
 const EACH_END: usize = 10;
 
-/// Of operations that a neighbour costs most first, those that it costs most and those that it costs least: one of each experiment, and
-/// only those whose cost is known well enough to stand in an order. An experiment of which only one is known is at the nearer end.
+/// Of operations that a neighbour costs most first, those that it costs most, and those of which no cost is shown, the best bounded first:
+/// one of each experiment, and only those whose cost is known well enough to stand in an order.
 fn ends<'run, T: Copy>(all: &[(T, Found)], experiment: impl Fn(T) -> &'run str) -> [Vec<(T, Found)>; 2] {
     let is_known = |cost: Found| cost.ends().is_some_and(|(low, high)| high <= FAIR * low);
-    let known: Vec<(T, Found)> = all.iter().copied().filter(|(_, cost)| is_known(*cost)).collect();
-    let one_of_each = |of: &mut dyn Iterator<Item = (T, Found)>| {
+    let known = all.iter().copied().filter(|(_, cost)| is_known(*cost));
+    let (shown, mut unshown): (Vec<(T, Found)>, Vec<_>) = known.partition(|(_, cost)| is_shown(*cost));
+    sorting::by_number(&mut unshown, |(_, cost)| cost.ends().map_or(f64::INFINITY, |(_, high)| high));
+    [shown, unshown].map(|of| {
         let mut chosen: Vec<(T, Found)> = vec![];
         for (point, cost) in of {
             let is_new = |(other, _): &(T, Found)| experiment(*other) != experiment(point);
@@ -76,17 +85,23 @@ fn ends<'run, T: Copy>(all: &[(T, Found)], experiment: impl Fn(T) -> &'run str) 
             }
         }
         chosen
-    };
-    let half = known.len().div_ceil(2);
-    let dearest = one_of_each(&mut known[..half].iter().copied());
-    let mut least = one_of_each(&mut known[half..].iter().rev().copied());
-    least.reverse();
-    [dearest, least]
+    })
+}
+
+/// Whether the whole interval is above 1: otherwise a ratio is no cost, and one below 1 no saving.
+fn is_shown(cost: Found) -> bool {
+    cost.ends().is_some_and(|(low, _)| low > 1.0)
+}
+
+/// Of how many operations a cost is shown.
+fn shown_of(costs: &[Found]) -> String {
+    let shown = costs.iter().filter(|cost| is_shown(**cost)).count();
+    format!(" Of {shown} a cost is shown: the whole interval of their ratio is above 1.")
 }
 
 /// What a neighbour costs in the middle of all operations.
-fn middle(all: &[(&PointResult, Found)]) -> String {
-    let costs: Vec<f64> = all.iter().map(|(_, cost)| cost.value).collect();
+fn middle(all: &[Found]) -> String {
+    let costs: Vec<f64> = all.iter().map(|cost| cost.value).collect();
     statistics::median(&costs).map_or_else(String::new, |median| {
         format!(
             " A neighbour costs an operation {} of its time alone in the median of {}.",
@@ -152,16 +167,23 @@ mod tests {
             ("a", cost(2.4, 0.1)),
             ("b", cost(1.8, 0.1)),
             ("b", cost(1.2, 0.1)),
-            ("c", cost(1.1, 0.1)),
-            ("c", cost(1.0, 0.1)),
+            ("c", cost(1.1, 0.2)),
+            ("c", cost(0.9, 0.15)),
+            ("d", cost(0.95, 0.06)),
         ];
-        let [dearest, least] = ends(&all, |name| name);
+        let [dearest, unshown] = ends(&all, |name| name);
         let told = |of: &[(&str, Found)]| of.iter().map(|(_, cost)| cost.value).collect::<Vec<_>>();
         assert_eq!(
             told(&dearest),
             [2.5, 1.8],
             "without what is known within a factor of 3 only, one of each"
         );
-        assert_eq!(told(&least), [1.2, 1.0], "the least of each, in the same order");
+        assert_eq!(
+            told(&unshown),
+            [0.95, 0.9],
+            "what may be 1 is no cost and no saving; the best bounded first"
+        );
+        let costs = all.map(|(_, cost)| cost);
+        assert!(shown_of(&costs).starts_with(" Of 5 a cost is shown"), "{}", shown_of(&costs));
     }
 }

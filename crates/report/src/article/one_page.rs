@@ -2,12 +2,12 @@
 //! shared, their ratio, and its cause (R-REP-03).
 
 use super::sections::title;
-use crate::at_frequency;
 use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow};
 use crate::words::ABSENT;
-use fathom_core::experiment::{Dimension, Found};
+use crate::{at_frequency, occupancy};
+use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
 use fathom_core::statistics::Measured;
 use fathom_engine::results::{Explanation, FAIR, PointResult, Results, TrendResult, distance};
@@ -63,10 +63,11 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
         Column::ratio("ratio"),
         Column::words("cause"),
     ];
-    let points = operations.iter().filter_map(|figure| figure.main.point());
+    let points = || operations.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
-        "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.{}",
-        at_frequency::legend(points)
+        "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.{}{}",
+        occupancy::mark_legend(points()),
+        at_frequency::legend(points())
     );
     let mut table = Table::new(Key::of("one-page-table"), caption).columns(columns);
     for family in operations.chunk_by(|one, other| one.family() == other.family()) {
@@ -89,8 +90,9 @@ const READING: &str = "Base hardware is what the bare machine costs, software ov
 
 fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
     let name = named(results, figure.experiment, &figure.main.reader_label());
+    let name = name.and(figure.main.marks(results));
     match figure.main.source {
-        FigureSource::Point(point) => of_point(name.and(at_frequency::mark(point)), point),
+        FigureSource::Point(point) => of_point(name, point),
         FigureSource::Slope(trend) => of_slope(name, trend, &figure.main.written()),
     }
 }
@@ -137,7 +139,7 @@ fn of_point(name: Text, point: &PointResult) -> Row {
     let first = &rows[0];
     let range = point.prediction.as_ref().and_then(|prediction| summary::range(point, prediction));
     let predicted = first.predicted.clone() + &range.map(|range| format!(" ({range})")).unwrap_or_default();
-    let ground = point.prediction.as_ref().map_or(ABSENT, |prediction| prediction.ground().short_name());
+    let ground = point.prediction.as_ref().map_or(ABSENT, summary::ground);
     Row::of([
         name,
         first.hardware.clone().into(),
@@ -172,8 +174,14 @@ pub(super) fn cause(point: &PointResult) -> String {
             (Some(measured), Some(prediction)) => near(&measured, prediction.total(), prediction.range()),
             _ => WITHIN.to_owned(),
         },
+        (None, None) if is_limit(point) => "set, not predicted".to_owned(),
         (None, None) => "no prediction to judge".to_owned(),
     }
+}
+
+/// Whether its prediction is only the size of a limit that the run set.
+pub(super) fn is_limit(point: &PointResult) -> bool {
+    point.prediction.as_ref().is_some_and(Prediction::is_limit_of_the_run)
 }
 
 /// What is said of a result that is within [`FAIR`] of its prediction, and not like it.

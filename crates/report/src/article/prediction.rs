@@ -3,9 +3,10 @@
 use super::works;
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
-use fathom_core::experiment::{Ground, Part, Prediction, Source, Term};
+use fathom_core::experiment::{CoreUse, Ground, Part, Prediction, Source, Term};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
 use fathom_engine::results::{Mixture, PointResult, Results};
 
 /// A sentence and the derivations; empty if nothing was predicted.
@@ -80,7 +81,7 @@ fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Ter
         unit => amount(unit, term.each),
     };
     let what = format!("{} {times}{each} (", quantities::reworded(&term.what));
-    Text::plain(what).and(source_in_brief(&term.source)).and(revised(results, point.unit, term)).and(")")
+    works::cited(&what).and(source_in_brief(&term.source)).and(revised(results, point.unit, term)).and(")")
 }
 
 /// The factor within which a term is taken for the figure that it was drawn from.
@@ -96,7 +97,46 @@ fn revised(results: &Results, unit: Unit, term: &Term) -> String {
     let Some(last) = last else { return String::new() };
     let is_alike = (last / ALIKE..=last * ALIKE).contains(&term.each);
     let [then, last] = [amount(unit, term.each), amount(unit, last)];
+    if is_of_shared(results, unit, term) {
+        return format!("; by trials with the core shared; with it alone {last}");
+    }
     if is_alike && then != last { format!("; by the end of the run {last}") } else { String::new() }
+}
+
+/// Whether a term is a figure that trials with the core shared gave, though the figure is of the core alone by now: its value then shows it.
+fn is_of_shared(results: &Results, unit: Unit, term: &Term) -> bool {
+    let Source::Measured { experiment, point } = &term.source else { return false };
+    let of = results.of_experiment(experiment).find(|result| result.point == *point && result.unit == unit);
+    let ends = |estimate: &Estimate| estimate.interval.map(|ends| (ends.low, ends.high));
+    let both =
+        of.and_then(|result| Some((result.estimate().and_then(ends)?, result.shared().and_then(ends)?)));
+    both.is_some_and(|(alone, shared)| is_only_of(term.each, shared, alone))
+}
+
+/// Whether a value is within one interval and not within another.
+fn is_only_of(value: f64, one: (f64, f64), other: (f64, f64)) -> bool {
+    let within = |(low, high): (f64, f64)| (low..=high).contains(&value);
+    within(one) && !within(other)
+}
+
+/// How many values of the core alone are judged by predictions that rest on trials with it shared; nothing if none is.
+pub(super) fn of_unlike_states(results: &Results, points: &[&PointResult]) -> String {
+    let is_one = |point: &&&PointResult| {
+        let is_alone = point.figure().is_some_and(|figure| figure.core == Some(CoreUse::Alone));
+        let mut terms = point.prediction.iter().flat_map(|prediction| &prediction.terms);
+        is_alone && terms.any(|term| is_of_shared(results, point.unit, term))
+    };
+    unlike_states(points.iter().filter(is_one).count())
+}
+
+fn unlike_states(number: usize) -> String {
+    match number {
+        0 => String::new(),
+        1 => " Not like with like: 1 value of the core alone is judged by a prediction that rests on trials with the core shared, as the value of its input shows.".to_owned(),
+        _ => format!(
+            " Not like with like: {number} values of the core alone are judged by predictions that rest on trials with the core shared, as the values of their inputs show."
+        ),
+    }
 }
 
 /// A source in a word or two: the number of its work, the experiment of this run.
@@ -122,14 +162,33 @@ fn source_in_brief(of: &Source) -> Text {
 
 /// How many of the predictions rest on what.
 fn grounds(points: &[&PointResult]) -> String {
-    let all: Vec<Ground> =
-        points.iter().filter_map(|point| Some(point.prediction.as_ref()?.ground())).collect();
+    let predictions: Vec<&Prediction> = points.iter().filter_map(|point| point.prediction.as_ref()).collect();
+    let (limits, predictions): (Vec<&Prediction>, Vec<_>) =
+        predictions.into_iter().partition(|prediction| prediction.is_limit_of_the_run());
+    let all: Vec<Ground> = predictions.into_iter().map(Prediction::ground).collect();
     let counted = Ground::ALL.into_iter().filter_map(|ground| {
         let number = all.iter().filter(|of| **of == ground).count();
         let verb = if number == 1 { "is" } else { "are" };
         (number > 0).then(|| format!("{number} {verb} {}", ground.name()))
     });
-    format!("Of all predictions {}.", counted.collect::<Vec<_>>().join(", "))
+    let counted = counted.collect::<Vec<_>>().join(", ");
+    let (all, set) =
+        (if counted.is_empty() { "" } else { "Of all predictions " }, set_by_the_run(limits.len()));
+    let end = if counted.is_empty() { "" } else { "." };
+    [format!("{all}{counted}{end}"), set]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// What is said of sizes that the run set itself; nothing without any.
+fn set_by_the_run(number: usize) -> String {
+    match number {
+        0 => String::new(),
+        1 => "1 is a limit that this run sets, and is not judged.".to_owned(),
+        _ => format!("{number} are limits that this run sets, and are not judged."),
+    }
 }
 
 fn was(number: usize) -> String {
@@ -218,4 +277,27 @@ fn unpredicted(points: &[&PointResult]) -> Option<Block> {
     };
     let items: Vec<Text> = reasons.into_iter().map(item).collect();
     (!items.is_empty()).then_some(Block::List(items))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_term_is_of_the_shared_core_only_if_its_value_is_not_also_that_of_the_core_alone() {
+        let (alone, shared) = ((9.0, 11.0), (10.5, 15.0));
+        assert!(is_only_of(12.0, shared, alone));
+        assert!(!is_only_of(10.8, shared, alone), "it may be of either");
+        assert!(!is_only_of(20.0, shared, alone));
+    }
+
+    #[test]
+    fn comparisons_of_unlike_states_and_limits_that_were_set_are_counted() {
+        assert_eq!([unlike_states(0), set_by_the_run(0)], ["", ""]);
+        assert!(unlike_states(1).contains("1 value of the core alone is judged"));
+        assert!(unlike_states(3).contains("3 values of the core alone are judged"));
+        assert!(
+            set_by_the_run(1).starts_with("1 is a limit") && set_by_the_run(2).starts_with("2 are limits")
+        );
+    }
 }

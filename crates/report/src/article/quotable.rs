@@ -2,9 +2,10 @@
 
 use super::one_page;
 use crate::main_figures::{self, Main, Ranked};
-use crate::occupancy;
-use crate::paper::{Key, Text};
+use crate::paper::{Block, Column, Key, Row, Table, Text};
 use crate::precision::USEFUL;
+use crate::words::ABSENT;
+use crate::{at_frequency, occupancy};
 use fathom_core::experiment::CoreUse;
 use fathom_core::quantities;
 use fathom_engine::results::{PointResult, Results};
@@ -20,18 +21,33 @@ enum Quotation {
     WithInterval,
     /// Its evidence fails.
     NotAtAll,
+    /// It is the size of a limit that the run set.
+    OfALimit,
 }
 
 impl Quotation {
     fn of(main: &Main) -> Self {
         if main.point().is_some_and(|point| !point.evidence_holds()) {
             Quotation::NotAtAll
+        } else if main.point().is_some_and(one_page::is_limit) {
+            Quotation::OfALimit
         } else if main.point().and_then(PointResult::figure).and_then(|figure| figure.core)
             == Some(CoreUse::Shared)
         {
             Quotation::AsShared
         } else {
             Quotation::by_reach(&main.reaches())
+        }
+    }
+
+    /// What the table says.
+    fn words(self) -> &'static str {
+        match self {
+            Quotation::ByItself => "by itself",
+            Quotation::AsShared => "as of the core shared: it was too rarely alone",
+            Quotation::WithInterval => "with its interval",
+            Quotation::NotAtAll => "no: its evidence fails",
+            Quotation::OfALimit => "no: a limit that this run set",
         }
     }
 
@@ -67,40 +83,78 @@ pub(super) fn count(results: &Results) -> Option<Text> {
     })
 }
 
-/// Which figures may be quoted, and as what; `None` without figures.
-pub(super) fn verdict(results: &Results) -> Option<Text> {
+/// Which figures may be quoted, and as what; nothing without figures.
+pub(super) fn verdict(results: &Results) -> Vec<Block> {
     let all = judged(results);
-    let names = |of: Quotation| -> Vec<String> {
-        let mine = all.iter().filter(|figure| Quotation::of(&figure.main) == of);
-        mine.map(|figure| figure.main.name.clone()).collect()
-    };
-    let without =
-        main_figures::without_value(results, |name| all.iter().any(|figure| figure.experiment == name));
-    let [certain, shared, wide, doubtful] =
-        [Quotation::ByItself, Quotation::AsShared, Quotation::WithInterval, Quotation::NotAtAll].map(names);
-    let parts = [
-        sentence(
-            &certain,
-            &format!("known within {} and may be quoted by themselves", quantities::target(USEFUL)),
-        ),
-        sentence(&shared, "of the core shared only, and to be quoted as such"),
-        sentence(&wide, "less certain, and mean something with their intervals only"),
-        sentence(&doubtful, "not to be quoted, because their evidence fails"),
-        sentence(&without, "without a value"),
-    ];
+    if all.is_empty() {
+        return vec![];
+    }
+    let table = table(results, &all);
     let neighbour = occupancy::share_of_time(results).map(|text| format!(" {text}")).unwrap_or_default();
-    (!all.is_empty()).then(|| {
-        let parts: Vec<String> = parts.into_iter().flatten().collect();
-        Text::strong("What may be quoted.")
-            .and(format!("{neighbour} Of the main operations "))
-            .and(Text::prose(&parts.join(" ")))
-    })
+    let planned =
+        main_figures::without_value(results, |name| all.iter().any(|figure| figure.experiment == name));
+    let lead = Text::strong("What may be quoted.")
+        .and(format!("{neighbour} "))
+        .and(Text::to(&table.key))
+        .and(" says it of each main operation.")
+        .and(Text::prose(&without(&planned)));
+    vec![Block::Paragraph(lead), table.into()]
 }
 
-/// `3 are …: a; b; c.`; `None` of none.
-fn sentence(names: &[String], what: &str) -> Option<String> {
-    let verb = if names.len() == 1 { "is" } else { "are" };
-    (!names.is_empty()).then(|| format!("{} {verb} {what}: {}.", names.len(), names.join("; ")))
+fn table(results: &Results, all: &[Ranked]) -> Table {
+    let caption = format!(
+        "What may be quoted. By itself: within {} and not of the core shared. ±: how far the farther end of the 95 % interval is from the \
+         value.{}{}",
+        quantities::target(USEFUL),
+        occupancy::mark_legend(all.iter().filter_map(|figure| figure.main.point())),
+        at_frequency::legend(all.iter().filter_map(|figure| figure.main.point()))
+    );
+    let columns = [
+        Column::words("figure"),
+        Column::mixed("value"),
+        Column::number("±", "%"),
+        Column::words("to be quoted"),
+    ];
+    Table::new(Key::of("quotable-table"), caption)
+        .columns(columns)
+        .rows(all.iter().map(|figure| row(results, &figure.main)))
+}
+
+fn row(results: &Results, main: &Main) -> Row {
+    let quotation = Quotation::of(main);
+    // Of a limit neither says anything of the machine.
+    let (value, reach) = match quotation {
+        Quotation::OfALimit => (ABSENT.to_owned(), ABSENT.to_owned()),
+        _ => (main.written().median, widest(&main.reaches())),
+    };
+    let name = main.reader_label() + &main.marks(results);
+    Row::of([name, value, reach, quotation.words().to_owned()])
+}
+
+/// How far the farthest end of all states is, in per cent of the value; absent where one has no interval.
+fn widest(reaches: &[Option<f64>]) -> String {
+    let all: Option<Vec<f64>> = reaches.iter().copied().collect();
+    let farthest = all.and_then(|all| all.into_iter().reduce(f64::max));
+    farthest.map_or(ABSENT.to_owned(), |reach| quantities::number(reach * 100.0))
+}
+
+/// In a sentence, the planned figures that have no value, those of one reason together: ` Without a value: a; b (the reason).`; nothing
+/// without any.
+fn without(planned: &[(String, String)]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = vec![];
+    for (name, reason) in planned {
+        match reasons.iter_mut().find(|(of, _)| of == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let of_one = |(reason, names): &(&str, Vec<&str>)| {
+        let reason = reason.trim_end_matches('.');
+        let names = names.join(", ");
+        if reason.is_empty() { names } else { format!("{names} ({reason})") }
+    };
+    let all: Vec<String> = reasons.iter().map(of_one).collect();
+    if all.is_empty() { String::new() } else { format!(" Without a value: {}.", all.join("; ")) }
 }
 
 #[cfg(test)]
@@ -120,10 +174,21 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_counted_and_named() {
-        let names = ["a load".to_owned(), "a call".to_owned()];
-        assert_eq!(sentence(&names, "known").as_deref(), Some("2 are known: a load; a call."));
-        assert_eq!(sentence(&names[..1], "known").as_deref(), Some("1 is known: a load."));
-        assert_eq!(sentence(&[], "known"), None);
+    fn what_has_no_value_is_named_with_its_reason() {
+        let of = |name: &str, reason: &str| (name.to_owned(), reason.to_owned());
+        let all = [of("a load", "no time."), of("a trip", "no peer"), of("a stream", "no peer")];
+        assert_eq!(
+            without(&all),
+            " Without a value: a load (no time); a trip, a stream (no peer).",
+            "those of one reason together"
+        );
+        assert_eq!(without(&[]), "");
+    }
+
+    #[test]
+    fn the_farthest_end_of_all_states_is_shown() {
+        assert_eq!(widest(&[Some(0.04), Some(0.3)]), "30.0");
+        assert_eq!(widest(&[Some(0.04), None]), ABSENT, "a state without an interval");
+        assert_eq!(widest(&[]), ABSENT);
     }
 }

@@ -1,24 +1,22 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
-use super::nearest::{Nearest, written, written_with_state};
+use super::nearest::{Nearest, OF_THE_METHOD, written, written_with_state};
 use super::quotable;
 use super::sections::{linked, listed};
+use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
 use fathom_core::experiment::{Placement, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{BECAME, Explanation, FAIR, PointResult, Results, distance};
+use fathom_engine::results::{Explanation, FAIR, MechanismKind, PointResult, Results, distance};
 
-/// The number of strengths, of weaknesses and of surprises.
+/// The number of strengths and of weaknesses.
 const EACH: usize = 3;
 
-/// Beyond this factor a ratio of two methods that differ says more of the methods than of the machines.
-const OF_THE_METHOD: f64 = 5.0;
-
-/// The most surprises with a cause: the others are open, so that a reader sees both.
-const EXPLAINED: usize = 2;
+/// The number of surprises.
+const SURPRISES: usize = 5;
 
 /// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
 const NOTABLE: f64 = 1.25;
@@ -26,9 +24,8 @@ const NOTABLE: f64 = 1.25;
 pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     // Of a size neither more nor less is better: the file cache may be as large as a limit that was set.
     let sized = |point: &PointResult| point.unit.kind() == Kind::Size;
-    let says_more_of_the_method = |(point, merit): &(&PointResult, f64)| {
-        distance(*merit) > OF_THE_METHOD && !nearest.differences(point).is_empty()
-    };
+    let says_more_of_the_method =
+        |(point, merit): &(&PointResult, f64)| nearest.is_of_the_method(point, *merit);
     let merits = nearest.merits().into_iter();
     let merits = merits.filter(|(point, _)| !sized(point));
     let (of_method, merits): (Vec<_>, Vec<_>) = merits.partition(says_more_of_the_method);
@@ -46,14 +43,19 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
     // The figures of the table, and no mean over them.
     let item = |(point, merit): &(&PointResult, f64)| {
-        let compared = format!(": {}; {}. ", written_with_state(point), nearest.others(point));
+        let compared = format!(
+            ": {}; {} ({}). ",
+            written_with_state(point),
+            nearest.others(point),
+            timed_alike(nearest.number_alike(point))
+        );
         named(results, point).and(compared).and(Text::prose(&reason(results, nearest, point, *merit >= 1.0)))
     };
-    let mut explained = surprises(results, true);
-    explained.truncate(EXPLAINED);
-    let mut open = surprises(results, false);
-    open.truncate(EACH - explained.len());
-    let number = explained.len() + open.len();
+    let missed = certain_misses(results);
+    let lead = format!(
+        "Surprises: of {} missed for certain, the furthest of each experiment, with what other measurements of this run explain of it:",
+        words::plural(missed.len(), "prediction")
+    );
     let mut section = Section::new(Key::of("conclusion"), "Conclusion");
     if merits.is_empty() {
         section = section.say("No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.");
@@ -72,17 +74,10 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         ))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(listed("What explains figures of several experiments here:", explaining(results)))
-        .with_all(listed(
-            "Surprises that other measurements of this run account for, the furthest from their predictions first:",
-            explained.into_iter().map(|point| surprise(results, point)),
-        ))
-        .with_all(listed(
-            "Surprises whose cause is open, the furthest from their predictions first:",
-            open.into_iter().map(|point| surprise(results, point)),
-        ))
-        .with_all(quotable::verdict(results).map(Block::Paragraph))
+        .with_all(listed(&lead, surprises(&missed).into_iter().map(|point| surprise(results, point))))
+        .with_all(quotable::verdict(results))
         .with_all(prediction_error(results).map(Block::Paragraph))
-        .with_all((number == 0).then(|| Block::Paragraph("No prediction missed for certain.".into())))
+        .with_all(missed.is_empty().then(|| Block::Paragraph("No prediction missed for certain.".into())))
 }
 
 /// The figures further from a published machine than methods that differ can show, so that the greatest ratios are not missed.
@@ -195,27 +190,48 @@ fn distinct(merits: Vec<(&PointResult, f64)>) -> Vec<(&PointResult, f64)> {
 
 /// The headlines of the first mechanisms.
 fn explaining(results: &Results) -> impl Iterator<Item = Text> {
-    results.mechanisms.iter().take(EACH).map(|mechanism| Text::prose(&finding::text(&mechanism.headline)))
+    let effects = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect);
+    effects.take(EACH).map(|mechanism| cited(&finding::text(&mechanism.headline)))
 }
 
-/// The certain misses furthest from their predictions, one of each experiment, in the order of their distance: those with a cause, or
-/// those without. That a figure of this run changed while it ran surprises nobody.
-fn surprises<'run>(results: &'run Results, explained: bool) -> Vec<&'run PointResult> {
-    let is_one = |point: &&PointResult| match &point.explanation {
-        Some(Explanation::Cause { mechanism, .. }) => explained && !mechanism.contains(BECAME),
-        Some(Explanation::NotExplained | Explanation::Overstated { .. }) => !explained,
-        _ => false,
+/// How many of the machines a ratio is of.
+fn timed_alike((alike, all): (usize, usize)) -> String {
+    match (alike, all) {
+        (_, 1) => "the only machine".to_owned(),
+        (alike, all) if alike == all => format!("all {all} timed it alike"),
+        (alike, all) => format!("{alike} of the {all} timed it alike"),
+    }
+}
+
+/// The predictions that missed for certain, the furthest first.
+fn certain_misses<'run>(results: &'run Results) -> Vec<&'run PointResult> {
+    let is_one = |point: &&PointResult| {
+        matches!(
+            point.explanation,
+            Some(Explanation::Cause { .. } | Explanation::NotExplained | Explanation::Overstated { .. })
+        )
     };
     let mut missed: Vec<&PointResult> = results.points.iter().filter(is_one).collect();
     sorting::by_number(&mut missed, |point| -point.factor().map_or(0.0, distance));
+    missed
+}
+
+/// The furthest of each experiment, and what one measurement accounts for once; the last is the furthest with a cause, if no other of
+/// them has one, so that a reader sees both.
+fn surprises<'run>(missed: &[&'run PointResult]) -> Vec<&'run PointResult> {
     let mut chosen: Vec<&PointResult> = vec![];
     for point in missed {
-        let is_new = |other: &&PointResult| {
-            other.experiment != point.experiment && (!explained || !is_same_cause(other, point))
-        };
-        if chosen.len() < EACH && chosen.iter().all(is_new) {
+        let is_new =
+            |other: &&PointResult| other.experiment != point.experiment && !is_same_cause(other, point);
+        if chosen.len() < SURPRISES && chosen.iter().all(is_new) {
             chosen.push(point);
         }
+    }
+    let has_cause = |point: &&PointResult| matches!(point.explanation, Some(Explanation::Cause { .. }));
+    let explained = missed.iter().copied().find(has_cause);
+    if let Some(explained) = explained.filter(|_| !chosen.iter().any(has_cause)) {
+        chosen.truncate(SURPRISES - 1);
+        chosen.push(explained);
     }
     chosen
 }
@@ -234,7 +250,7 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
     let predicted =
         point.prediction.as_ref().map(|prediction| quantities::value(point.unit, prediction.total()));
     let because = match &point.explanation {
-        Some(Explanation::NotExplained) => "Its cause is unknown.".to_owned(),
+        Some(Explanation::NotExplained) => "Not explained.".to_owned(),
         _ => point.because.as_ref().map(finding::text).unwrap_or_default(),
     };
     named(results, point)

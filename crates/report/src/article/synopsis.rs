@@ -8,7 +8,7 @@ use crate::main_figures::{self, Ranked};
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
-use crate::{at_frequency, description, run, screen, verdict};
+use crate::{at_frequency, description, occupancy, run, screen, verdict};
 use fathom_engine::results::Results;
 use std::path::Path;
 
@@ -87,13 +87,15 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     let neighbours = shown.usual.machines().filter(|_| is_usual);
     let usual = shown.usual.legend().filter(|_| is_usual);
     let usual = usual.map(|words| format!(" Usual: {words}.")).unwrap_or_default();
+    let points = || shown.figures.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
-         predicted before.{usual}{}",
-        at_frequency::legend(shown.figures.iter().filter_map(|figure| figure.main.point()))
+         predicted before.{usual}{}{}",
+        occupancy::mark_legend(points()),
+        at_frequency::legend(points())
     );
     beginning(results)
-        .with(main_figures_table(Key::of("main-figures"), &caption, shown))
+        .with(main_figures_table(results, Key::of("main-figures"), &caption, shown))
         .with_all(neighbours.map(|sentence| Block::Paragraph(Text::prose(&sentence))))
         .with_all(shown.rest.clone().map(Block::Paragraph))
         .under(screen::NOTABLE, notable(results, shown))
@@ -119,7 +121,7 @@ fn notable<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Vec
 }
 
 /// The table of the figures.
-fn main_figures_table(key: Key, caption: &str, shown: &Opening) -> Table {
+fn main_figures_table(results: &Results, key: Key, caption: &str, shown: &Opening) -> Table {
     let mut table = Table::new(key, caption).columns([
         Column::words("experiment"),
         Column::words("figure"),
@@ -131,18 +133,17 @@ fn main_figures_table(key: Key, caption: &str, shown: &Opening) -> Table {
         Column::signs("operation checked"),
     ]);
     for family in shown.figures.chunk_by(|one, other| one.family() == other.family()) {
-        let rows = family.iter().map(|figure| main_figures_row(figure, shown));
+        let rows = family.iter().map(|figure| main_figures_row(results, figure, shown));
         table = table.group(Group::named(title(family[0].family())).rows(rows));
     }
     table.without_empty_columns(ABSENT)
 }
 
-fn main_figures_row(figure: &Ranked, shown: &Opening) -> Row {
+fn main_figures_row(results: &Results, figure: &Ranked, shown: &Opening) -> Row {
     let written = figure.main.written();
     Row::of([
         (shown.name)(figure.experiment),
-        (figure.main.reader_label() + &figure.main.point().map(at_frequency::mark).unwrap_or_default())
-            .into(),
+        (figure.main.reader_label() + &figure.main.marks(results)).into(),
         Text::strong(written.median),
         written.interval.into(),
         figure.main.shared().into(),

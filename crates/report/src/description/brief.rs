@@ -183,7 +183,8 @@ fn clock(machine: &Machine) -> String {
     ])
 }
 
-fn mitigations(machine: &Machine) -> String {
+/// What the kernel does about weaknesses of the processor, and what it leaves open.
+pub(super) fn mitigations(machine: &Machine) -> String {
     let all = machine.mitigations();
     let those = |prefix: &str| {
         let names: Vec<&str> =

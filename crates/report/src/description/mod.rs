@@ -24,11 +24,11 @@ pub fn sections(machine: &Machine) -> Vec<FactSection> {
         section("Pages", hardware::pages(&machine.memory)),
         section("Storage of the measured folder", system::storage(&machine.storage)),
         section("Network", system::network(&machine.network)),
-        section("Kernel", system::kernel(&machine.kernel)),
+        section("Kernel", system::kernel(&machine.kernel, &brief::mitigations(machine))),
         section("Mitigations", system::mitigations(&machine.kernel)),
         section("Conditions", system::conditions(&machine.conditions)),
         section("Limits", system::limits(machine)),
-        section("Virtualisation", system::virtualization(&machine.virtualization)),
+        section("Virtualisation", system::virtualization(machine)),
         section("Privileges and counters", system::privileges(&machine.privileges)),
         section("This program", system::build(&machine.build)),
     ]

@@ -3,7 +3,7 @@
 use super::row::{FactRow, list, plain, row, stated};
 use fathom_core::machine::{
     Adapter, Build, Conditions, CpuSet, Device, Fact, IdleState, Kernel, Machine, Privileges, Resource,
-    Route, Storage, Virtualization,
+    Route, Storage,
 };
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
@@ -107,7 +107,8 @@ fn adapter(adapter: &Adapter) -> Vec<FactRow> {
     ]
 }
 
-pub(super) fn kernel(kernel: &Kernel) -> Vec<FactRow> {
+/// The kernel, with the mitigations that are in force in a line.
+pub(super) fn kernel(kernel: &Kernel, mitigations: &str) -> Vec<FactRow> {
     let switch = |on: &bool| on_off(*on);
     vec![
         plain("Release", &kernel.release),
@@ -123,6 +124,7 @@ pub(super) fn kernel(kernel: &Kernel) -> Vec<FactRow> {
         list("Clock sources possible", &kernel.clocksources),
         row("Page-table isolation", &kernel.page_table_isolation, switch),
         row("Retpolines", &kernel.retpolines, switch),
+        row("Mitigations in force", &kernel.mitigations, |_| mitigations.to_owned()),
         row("Slab free list randomised", &kernel.slab_freelist_random, switch),
         row("Hardened user copy", &kernel.hardened_usercopy, switch),
         row("Random kernel stack", &kernel.random_kernel_stack, switch),
@@ -235,16 +237,21 @@ pub(super) fn limits(machine: &Machine) -> Vec<FactRow> {
     ]
 }
 
-pub(super) fn virtualization(layers: &Virtualization) -> Vec<FactRow> {
+pub(super) fn virtualization(machine: &Machine) -> Vec<FactRow> {
+    let layers = &machine.virtualization;
     let or_none = |kind: &Option<String>| kind.clone().unwrap_or_else(|| "none".to_owned());
-    vec![
-        row("Hypervisor", &layers.hypervisor, or_none),
+    // A guest is told of its hypervisor's own hypervisor by nothing but such a word.
+    let nested = machine.nested().map(|word| format!("its hypervisor is a guest itself ({word})"));
+    let nested = nested.filter(|_| machine.is_virtual()).map(|text| stated("Nesting", text, "/proc/cmdline"));
+    let hypervisor = row("Hypervisor", &layers.hypervisor, or_none);
+    let rest = vec![
         row("Container", &layers.container, or_none),
         plain("System vendor", &layers.system_vendor),
         plain("System", &layers.system_product),
         plain("Board", &layers.board),
         plain("Firmware", &layers.firmware_version),
-    ]
+    ];
+    std::iter::once(hypervisor).chain(nested).chain(rest).collect()
 }
 
 pub(super) fn privileges(privileges: &Privileges) -> Vec<FactRow> {

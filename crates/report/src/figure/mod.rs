@@ -33,7 +33,7 @@ mod rows;
 pub mod svg;
 mod sweep;
 
-use crate::occupancy;
+use crate::{at_frequency, occupancy};
 pub(super) use compared::figures as of_both_sides;
 pub use drawn::DrawnFigure;
 use fathom_engine::results::{PointResult, Results};
@@ -62,7 +62,9 @@ impl Candidate<'_> {
 
     /// The drawing, whose caption says of unlike states of the core that it shows them.
     fn with_states(self) -> DrawnFigure {
-        let caption = self.drawn.caption + &occupancy::of_picture(&self.points);
+        let caption = self.drawn.caption
+            + &occupancy::of_picture(&self.points)
+            + &at_frequency::of_picture(&self.points);
         DrawnFigure { caption, ..self.drawn }
     }
 

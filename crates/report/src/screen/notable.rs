@@ -9,7 +9,7 @@ use crate::words::{self, plural};
 use crate::{finding, precision, run};
 use fathom_core::quantities;
 use fathom_core::sorting;
-use fathom_engine::results::{Agreement, PointResult, Results, distance};
+use fathom_engine::results::{Agreement, MechanismKind, PointResult, Results, distance};
 
 /// The place of the other causes, as the screen names it.
 const FULL: &str = "with --full";
@@ -155,7 +155,8 @@ pub(crate) const TITLE: &str = "What stands out";
 
 /// The causes found, the most far-reaching first.
 fn causes(results: &Results) -> Vec<(&'static str, String)> {
-    results.mechanisms.iter().map(|cause| ("→", finding::text(&cause.headline))).collect()
+    let effects = results.mechanisms.iter().filter(|cause| cause.kind == MechanismKind::Effect);
+    effects.map(|cause| ("→", finding::text(&cause.headline))).collect()
 }
 
 /// Operations on which experiments contradict each other.

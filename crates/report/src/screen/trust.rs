@@ -122,11 +122,11 @@ fn evidence(results: &Results) -> Option<String> {
     // What was left out for want of time has no figure that could be of another operation.
     let is_judged = |point: &&PointResult| is_in_table(point) && !point.evidence.checks().is_empty();
     let judged = || results.points.iter().filter(is_judged);
-    let holding = judged().filter(|point| point.evidence_holds()).count();
+    let failing = judged().filter(|point| run::is_doubtful(point)).count();
     let other = not_judged(results);
     let holds = (judged().count() > 0).then(|| {
         let (all, rest) = (judged().count(), if other.is_some() { "," } else { "." });
-        match all - holding {
+        match failing {
             0 => format!(
                 "{} operation checked for {}: it was the one named{rest}",
                 Sign::Holds.mark(),

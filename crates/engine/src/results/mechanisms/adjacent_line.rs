@@ -71,7 +71,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         share = windowed.share_of(whole).named("random within windows over whole"),
         excluded
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 fn is_less(one: Found, other: Found) -> bool {

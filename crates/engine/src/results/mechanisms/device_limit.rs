@@ -69,7 +69,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         knee = knee.named("readers that reach the rate"),
         slope = slope(&readers, knee.value)
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 /// The observed latency that each further reader adds beyond the knee.

@@ -52,7 +52,7 @@ fn concluded(known: &Known, pages: f64) -> Option<Conclusion> {
         alone = alone.named("a page, mapped alone"),
         ratio = fault.times_as("long", alone, "fault with neighbours over fault alone")
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 /// The pages that a fault mapped in the trials whose time it is, as the page table showed.

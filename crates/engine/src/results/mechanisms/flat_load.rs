@@ -74,7 +74,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
             .named("a queue's part"),
         beyond = beyond.named("beyond a queue")
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 #[cfg(test)]

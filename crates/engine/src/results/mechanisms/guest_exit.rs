@@ -64,7 +64,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
          guest as well, unless the hypervisor lets the guest do them directly.",
         call
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 /// The exit compared with a published one, and the conclusion.

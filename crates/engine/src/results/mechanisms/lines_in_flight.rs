@@ -1,7 +1,7 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-use super::{Conclusion, Premises, Rule};
+use super::{Conclusion, MechanismKind, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
@@ -59,7 +59,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         by_chases = by_chases(&chases, *chase, lines),
         together = together(known)
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion { kind: MechanismKind::Identity, ..Conclusion::of(headline, because) })
 }
 
 /// The size of the array that the chases run through, bytes.

@@ -34,6 +34,31 @@ struct Premises<'run> {
 struct Conclusion {
     headline: Statement,
     because: Statement,
+    kind: MechanismKind,
+}
+
+impl Conclusion {
+    /// The conclusion that there is an effect.
+    fn of(headline: Statement, because: Statement) -> Self {
+        Conclusion { headline, because, kind: MechanismKind::Effect }
+    }
+
+    /// The same with whether the effect was seen.
+    fn effective(self, is_seen: bool) -> Self {
+        let kind = if is_seen { MechanismKind::Effect } else { MechanismKind::NoEffect };
+        Conclusion { kind, ..self }
+    }
+}
+
+/// What a rule says of the figures that it combines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MechanismKind {
+    /// Something changes figures, and may be the cause of others.
+    Effect,
+    /// What was looked for changes nothing that shows.
+    NoEffect,
+    /// The figures follow from each other by a definition, which is no cause.
+    Identity,
 }
 
 /// A rule: it concludes nothing if its condition does not hold or a figure that it needs is missing.
@@ -77,6 +102,8 @@ pub struct Mechanism {
     pub headline: Statement,
     /// The figures that support it.
     pub because: Statement,
+    /// Whether it is a cause.
+    pub kind: MechanismKind,
 }
 
 /// Every mechanism whose condition holds, in the order of the rules, of those with these names.
@@ -85,7 +112,8 @@ pub(super) fn all(known: &Known, points: &[PointResult], is_of: impl Fn(&str) ->
     let judged = |rule: &Rule| {
         let conclusion = (rule.judge)(&premises)?;
         let Rule { name, condition, .. } = *rule;
-        Some(Mechanism { name, condition, headline: conclusion.headline, because: conclusion.because })
+        let Conclusion { headline, because, kind } = conclusion;
+        Some(Mechanism { name, condition, headline, because, kind })
     };
     RULES.iter().filter(|rule| is_of(rule.name)).filter_map(judged).collect()
 }

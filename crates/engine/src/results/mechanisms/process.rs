@@ -52,7 +52,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         page_tables = page_tables(known),
         copies = copies(space, known)
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 /// What a process without an address space of its own costs beyond a thread. A thread has a stack to map, which may cost as much.

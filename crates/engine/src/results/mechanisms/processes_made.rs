@@ -51,7 +51,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         trials = samples.len(),
         deviation
     );
-    Some(Conclusion { headline, because })
+    let grows_surely = cost.ends().is_some_and(|(low, _)| low > 1.0);
+    Some(Conclusion::of(headline, because).effective(grows_surely))
 }
 
 /// What a ratio of late to early cost says.

@@ -1,6 +1,6 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
-use super::{Conclusion, Premises, Rule};
+use super::{Conclusion, MechanismKind, Premises, Rule};
 use crate::results::accuracy::{FAIR, distance};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
@@ -72,6 +72,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         ratio = without.times_as("long", ahead, "without read-ahead over with")
     );
     Some(Conclusion {
+        kind: MechanismKind::Effect,
         headline,
         because: statement!(
             "{window}{in_large_requests}{at_random}",

@@ -71,7 +71,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         in_order = in_order(known),
         window = window(read.value, known)
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 /// In sequential order the same window is useful.

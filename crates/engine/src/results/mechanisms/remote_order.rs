@@ -57,7 +57,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
             )
         }
     };
-    Some(Conclusion { headline: headline.into(), because })
+    Some(Conclusion::of(headline.into(), because).effective(!ahead.is_empty()))
 }
 
 fn name<'a>(point: &'a Point, parameter: &str) -> &'a str {

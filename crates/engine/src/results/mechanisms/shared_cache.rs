@@ -51,7 +51,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let edges = Statement::joined(all.into_iter().map(|edge| edge.statement), "; ")?;
     let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
                inside.";
-    Some(Conclusion { headline, because: statement!("{edges}.{why}", edges) })
+    Some(Conclusion::of(headline, statement!("{edges}.{why}", edges)))
 }
 
 /// What is known of the end of the last-level cache, between two sizes: of a level that the curve of loads does not show it is not said

@@ -91,7 +91,7 @@ fn path(premises: &Premises, way: &str, window: Selector, trip: Selector, packet
         ramp = trip.scaled(doublings).named("slow start"),
         start = Found::exact(*start as f64, trip.dimension).named("start of the last window")
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because).effective(ramps || doublings > 0.0))
 }
 
 #[cfg(test)]

@@ -68,7 +68,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         asleep = asleep(known),
         causes = causes(known.machine)
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 /// An operation whose extra cost across CPUs is this number of wake-ups.

@@ -53,7 +53,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         through = through.named("write, through the caches"),
         copied = copied(known)
     );
-    Some(Conclusion { headline, because })
+    Some(Conclusion::of(headline, because))
 }
 
 /// One of the three transfers of a copy is the read for ownership.

@@ -137,8 +137,9 @@ fn placed_by_host(known: &Known) -> Option<Finding> {
     let distances = match known.line_looks.as_slice() {
         [] => "this run did not look at where they were".into(),
         [one] => statement!(
-            "the {looks} looks over the whole run found them at one distance, {line} for a line in the median, so it did not move them \
-             further apart or nearer",
+            "the {looks} looks over the whole run found them at one distance, so it did not move them further apart or \
+             nearer (a look is fifty microseconds of turns beside whatever else the cores do, {line} for a line in the median: it tells \
+             distances apart, and is no other value of this cost)",
             looks = whole(looks),
             line = ns(one)
         ),
@@ -231,8 +232,14 @@ mod tests {
         assert!(told(&[]).contains("did not look at where they were"));
         let one = told(&[(82.0, 1.0, 287)]);
         assert!(
-            one.contains("the {287} looks over the whole run found them at one distance, {82} for a line"),
+            one.contains(
+                "the {287} looks over the whole run found them at one distance, so it did not move them"
+            ),
             "{one}"
+        );
+        assert!(
+            one.contains("{82} for a line in the median: it tells distances apart"),
+            "of another kind: {one}"
         );
         let two = told(&[(24.0, 0.9, 200), (210.0, 0.1, 20)]);
         assert!(

@@ -123,7 +123,7 @@ impl Experiment for CacheSize {
         }
         let available = match known.machine.available_bytes() {
             available if point.name(&CONTENT) == DATA && available.is_none_or(|bytes| bytes > limit) => {
-                Basis::fact(limit as f64, "the limit that this run sets")
+                Basis::fact(limit as f64, LIMIT_OF_THE_RUN)
             }
             Some(bytes) => Basis::fact(
                 bytes as f64,

@@ -369,6 +369,10 @@ fn on_another_core(kernel: &Kernel, one: Found, known: &Known) -> Option<Found> 
     (alone.differs_from(&one) == Some(true)).then_some(alone)
 }
 
+/// What is said of threads on several CPUs beside one on a core whose state was told.
+const UNLIKE_STATES: &str =
+    " Several threads' rate is of whatever else used their cores, that of one is of one state of its core.";
+
 /// All threads beside one core as `memory/bandwidth` measured it, where this experiment has no point of one thread: bytes counted alike,
 /// each by its fastest method.
 fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
@@ -381,8 +385,9 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let (what, name) = (format!("{}, {}", kernel.kind.name(), kernel.method), kernel.kind.name());
     let finding = finding!(
         Question::Bandwidth,
-        "{all} threads {name} ({method}) {together} together, one thread {one} by its fastest method ({fastest}, \
-         memory/bandwidth): {ratio}.",
+        "{all} threads {name} ({method}) {together} together, one thread {one} by its surest method ({fastest}, \
+         memory/bandwidth): {ratio}.{states}",
+        states = if together.core.is_none() && one.core.is_some() { UNLIKE_STATES } else { "" },
         method = kernel.method,
         fastest = fastest.method,
         together = together.named(&format!("{all} threads, {what}")),

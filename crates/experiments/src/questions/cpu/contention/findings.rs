@@ -68,11 +68,22 @@ fn model_of(object: &str, times: &[(u64, Found)], known: &Known) -> Option<State
     let several = if several { ": a core does several operations before the line leaves it" } else { "" };
     Some(statement!(
         " A second thread adds the time of {hand_overs} hand-overs of a line between cores (cpu/core_to_core: {hand_over} \
-         each){several}{further}.",
+         each){several}{further}.{states}",
+        states = unlike_states(times, hand_over),
         hand_overs = model.hand_overs.named(&format!("{object}, hand-overs of a line")),
         hand_over = hand_over.named("a hand-over of a line"),
         further
     ))
+}
+
+/// That the threads' times are of no state of the core, where the hand-over's is of one.
+fn unlike_states(times: &[(u64, Found)], hand_over: Found) -> &'static str {
+    let are_unlike = hand_over.core.is_some() && times.iter().any(|(_, time)| time.core.is_none());
+    if are_unlike {
+        " The threads' times are of whatever else used their cores, that of a hand-over is of one state of them."
+    } else {
+        ""
+    }
 }
 
 fn apart(object: &str, known: &Known) -> Option<Finding> {

@@ -22,25 +22,53 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     best.chain(others.into_iter().flatten()).collect()
 }
 
-/// The fastest method of a kind at a size, and its rate.
+/// The method of a kind that is at least the fastest at a size, and its rate.
 pub fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
+    surest(&measured(kind, size, known))
+}
+
+/// The measured methods of a kind at a size, with their rates.
+fn measured(kind: Kind, size: (Level, u64), known: &Known) -> Vec<(&'static Kernel, Found)> {
     let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
-    let measured = of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
-    measured.max_by(|(_, one), (_, other)| one.at_least().total_cmp(&other.at_least()))
+    of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?))).collect()
+}
+
+/// That with the highest lower end of its interval.
+fn surest(all: &[(&'static Kernel, Found)]) -> Option<(&'static Kernel, Found)> {
+    all.iter().copied().max_by(|(_, one), (_, other)| one.at_least().total_cmp(&other.at_least()))
 }
 
 fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
-    let (kernel, rate) = best(kind, size, known)?;
+    let all = measured(kind, size, known);
+    let (kernel, rate) = surest(&all)?;
+    let (higher, median) =
+        all.iter().copied().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
     let theory = known.machine.memory.theoretical_bandwidth.value();
     let kind = kind.name();
-    Some(finding!(
-        Question::Bandwidth,
-        "Fastest of the methods here, {kind} bandwidth of memory by one core: {rate} ({method}{counted}){of_theory}.",
-        rate = rate.named(&format!("best {kind}")),
-        method = kernel.method,
-        counted = counted(kernel.kind),
-        of_theory = theory.map(|theory| of_theory(kernel, rate, theory))
-    ).about(kind))
+    let lead = match all.len() {
+        1 => statement!("By the one method measured here,"),
+        number => statement!("By the surest of the {number} methods measured here,"),
+    };
+    let higher = (higher.method != kernel.method).then(|| {
+        statement!(
+            " {other} has the higher median, {median}, with an interval that reaches further down.",
+            other = higher.method,
+            median = median.named(&format!("highest median, {kind}"))
+        )
+    });
+    Some(
+        finding!(
+            Question::Bandwidth,
+            "{lead} {kind} bandwidth of memory by one core: {rate} ({method}{counted}){of_theory}.{higher}",
+            lead,
+            rate = rate.named(&format!("best {kind}")),
+            method = kernel.method,
+            counted = counted(kernel.kind),
+            of_theory = theory.map(|theory| of_theory(kernel, rate, theory)),
+            higher
+        )
+        .about(kind),
+    )
 }
 
 /// What a byte of a kind counts as, where it is not once.
@@ -90,7 +118,7 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
     Some(finding!(
         Question::Bandwidth,
-        "Reading memory compared with writing it, each by its fastest method: {ratio}.",
+        "Reading memory compared with writing it, each by its surest method: {ratio}.",
         ratio = read.times_as("fast", write, "best read over best write")
     ))
 }
@@ -110,7 +138,11 @@ fn best_in_caches(known: &Known) -> Option<Finding> {
         Some(statement!("{name} {best}", name = kind.name(), best))
     };
     let kinds = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), "; ")?;
-    Some(finding!(Question::Bandwidth, "Fastest of the methods here in each cache: {kinds}.", kinds))
+    Some(finding!(
+        Question::Bandwidth,
+        "By the surest of the methods measured here, in each cache: {kinds}.",
+        kinds
+    ))
 }
 
 /// The error from counting one word of a line as the whole line.
@@ -137,6 +169,32 @@ mod tests {
     use fathom_core::quantity::Unit;
 
     const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
+
+    #[test]
+    fn the_surest_method_is_named_beside_one_with_a_higher_median() {
+        let machine = fathom_described::machine();
+        let size = working_set::in_memory(&machine);
+        let mut known = Known::new(&machine, None);
+        let mut learn = |method: &str, value: f64, low: f64| {
+            let kernel = Kernel::find("read", method).unwrap();
+            let interval = Some(Interval { low, high: 1.1 * value });
+            known.learn(NAME, &point(kernel, size), Found::measured(Measured { value, interval }, RATE));
+            best_of_kind(Kind::Read, size, &known).expect("a finding").statement.plain()
+        };
+        let one = learn("8 words unrolled", 10e9, 9e9);
+        assert!(one.starts_with("By the one method measured here, read bandwidth"), "{one}");
+        let surest = learn("word loop", 9e9, 8e9);
+        assert!(
+            surest.starts_with("By the surest of the 2 methods") && !surest.contains("median"),
+            "{surest}"
+        );
+        let higher = learn(PER_LINE, 11e9, 7e9);
+        assert!(
+            higher.contains("(8 words unrolled)")
+                && higher.contains(&format!(" {PER_LINE} has the higher median")),
+            "{higher}"
+        );
+    }
 
     #[test]
     fn the_share_of_the_theory_counts_the_bytes_on_the_bus() {
@@ -170,7 +228,7 @@ mod tests {
             &*format!("{written} {bus} of the {{40000000000}}"),
             "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
             "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
-            "each by its fastest method: {3} times as fast",
+            "each by its surest method: {3} times as fast",
         ] {
             assert!(text.contains(sentence), "{sentence}: {text}");
         }
