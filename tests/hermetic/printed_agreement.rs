@@ -19,7 +19,7 @@ fn count(rule: impl FnOnce(&mut Findings)) -> usize {
 
 /// A run in which half of the trials of a point with enough of them take eight times as long, and the label of the point.
 fn of_two_states() -> (Run, String) {
-    let mut run = crate::printed_runs::read("zen3-shared-quick-1.jsonl.gz");
+    let mut run = crate::printed_runs::read("system-calls.jsonl.gz");
     let (experiment, place, later, label) = {
         let results = Results::of(&run);
         let is_narrow = |of: &PointResult| {

@@ -176,14 +176,17 @@ fn in_common<T: PartialEq>(figures: &[Found], of: fn(&Found) -> Option<T>) -> Op
     first.filter(|first| figures.iter().all(|figure| of(figure).as_ref() == Some(first)))
 }
 
-/// The points with the core alone, if those with the core shared are fewer; else the latter: a line through both has the slope of neither.
-/// Points whose work does not depend on it, or shows no state, stay.
+/// The points with the core alone, if those with the core shared are fewer; else the latter: a line through both, or through mixtures
+/// of both, has the slope of neither. Points whose work does not depend on it, or shows no state, stay.
 fn of_one_core_state<T>(members: Vec<(&PointResult, T)>) -> Vec<(&PointResult, T)> {
     let state = |point: &PointResult| point.core.as_ref().and_then(|core| core.state.of_short_work());
     let number = |of| members.iter().filter(|(point, _)| state(point) == Some(of)).count();
     let (alone, shared) = (number(CoreUse::Alone), number(CoreUse::Shared));
-    let other = if alone >= shared { CoreUse::Shared } else { CoreUse::Alone };
-    members.into_iter().filter(|(point, _)| state(point) != Some(other)).collect()
+    if alone + shared == 0 {
+        return members;
+    }
+    let main = if alone >= shared { CoreUse::Alone } else { CoreUse::Shared };
+    members.into_iter().filter(|(point, _)| state(point).is_none_or(|state| state == main)).collect()
 }
 
 fn predicted_step(trend: &MethodTrend, members: &[(&PointResult, (f64, f64))]) -> Option<PredictedStep> {

@@ -1,4 +1,4 @@
-//! The run on one page: the machine, the verdict, what stands out, and the operations of the published reports with their predictions.
+//! The run on one page: the content of the final screen, and the operations of the published reports with their predictions.
 
 use super::beside::{self, Published};
 use super::one_page;
@@ -23,18 +23,18 @@ pub(crate) fn alone<'run>(
     let header = &results.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
+    // Of a part of a run without any of these operations, all its main figures.
+    let operations = one_page::of(results, |_, _, label| Text::plain(label));
+    let figures = if operations.is_some() { screen::leading(results).0 } else { main_figures::all(results) };
     let shown = Opening {
-        figures: &main_figures::all(results),
+        figures: &figures,
         rest: None,
         usual,
         elsewhere: "in the whole report",
         name: &|experiment| Text::code(experiment),
     };
-    // Of a part of a run without any of these operations, all its main figures.
-    match one_page::of(results, |_, _, label| Text::plain(label)) {
-        Some(operations) => document.front.extend([summary(results, &shown), operations]),
-        None => document.front.push(opening(results, &shown)),
-    }
+    document.front.push(opening(results, &shown));
+    document.front.extend(operations);
     document.front.extend([method(), machine(results), whole(files)]);
     document.front.extend(published.map(|published| beside::of(results, published)));
     "Made by Fathom from the run file.".clone_into(&mut document.foot);
@@ -54,32 +54,13 @@ pub(super) struct Opening<'a, 'run> {
     pub name: &'a dyn Fn(&str) -> Text,
 }
 
-/// Lines of what stands out that a synopsis has.
-const MOST_NOTABLE: usize = 4;
-
-/// The machine, the verdict on the run, and the most important findings, of a page that has the operations below.
-fn summary<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Section {
-    let mut notable = notable(results, shown);
-    if let Some(Block::List(lines)) = notable.first_mut() {
-        lines.truncate(MOST_NOTABLE);
-    }
-    beginning(results).under(screen::NOTABLE, notable)
-}
-
-/// The machine, how the run ended, and the verdict on it.
-fn beginning(results: &Results) -> Section {
+/// The machine, the verdict on the run, main figures, the most important findings, and the reasons of the verdict.
+pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Section {
     let header = &results.run.header;
     let mut sentences = vec![format!("{}.", run::machine_in_full(&header.machine))];
     sentences.extend(run::peer(header));
     sentences.push(run::ending(results));
     sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
-    Section::new(Key::of("opening"), "Summary")
-        .say(sentences.join(" "))
-        .say(Text::strong(verdict::sentence(results)))
-}
-
-/// The machine, the verdict on the run, main figures, the most important findings, and the reasons of the verdict.
-pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Section {
     let shared = shown.figures.iter().any(|figure| figure.main.shared() != ABSENT);
     let shared = if shared { ", the value with the core shared beside that with it alone" } else { "" };
     let is_usual = |figure: &Ranked| shown.usual.cell(&figure.main.source) != ABSENT;
@@ -94,7 +75,9 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
         occupancy::mark_legend(points()),
         at_frequency::legend(points())
     );
-    beginning(results)
+    Section::new(Key::of("opening"), "Summary")
+        .say(sentences.join(" "))
+        .say(Text::strong(verdict::sentence(results)))
         .with(main_figures_table(results, Key::of("main-figures"), &caption, shown))
         .with_all(neighbours.map(|sentence| Block::Paragraph(Text::prose(&sentence))))
         .with_all(shown.rest.clone().map(Block::Paragraph))

@@ -5,7 +5,7 @@
 //! swapped pages show whether it did.
 
 use super::vmstat;
-use fathom_core::experiment::{Check, Failure, Observed, Workload, ensure};
+use fathom_core::experiment::{Basis, Check, Failure, Observed, Prediction, Workload, ensure};
 use fathom_core::machine;
 use fathom_equipment::test_file::{self, cached};
 use std::cell::Cell;
@@ -30,6 +30,14 @@ const RECLAIMED: &str = "pages_taken_back";
 /// The memory that may be filled, bytes, of so much that nothing uses.
 fn room(unused: u64) -> u64 {
     ((unused / 4 * 3).min(MOST) >> 20) << 20
+}
+
+/// What stays: three quarters of what is free when a trial begins, which nobody knows before. It is at most what this process could have.
+pub fn predicted(available: Option<u64>) -> Prediction {
+    let most = room(available.unwrap_or(u64::MAX)).max(LEAST) as f64;
+    let reason = "three quarters of the memory that this process could have, 4 GiB at most; less where other files fill it";
+    let filled = Basis::assumed(most, reason);
+    Prediction::new().hardware("memory that is filled", 1.0, filled).within(Some([LEAST as f64, most]))
 }
 
 /// Grows the file until something has to leave, or to the room that there is; the result is what stayed, bytes.

@@ -117,9 +117,7 @@ impl Experiment for CacheSize {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let limit = Requirement::LIMIT_BYTES;
         if is_growth(point) {
-            return Err(
-                "how much of the memory nothing uses when a trial begins is unknown before it".to_owned()
-            );
+            return Ok(cache_growth::predicted(known.machine.available_bytes()));
         }
         let available = match known.machine.available_bytes() {
             available if point.name(&CONTENT) == DATA && available.is_none_or(|bytes| bytes > limit) => {
