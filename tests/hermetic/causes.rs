@@ -82,7 +82,9 @@ fn with_a_slow_kernel() -> Run {
     for trial in run.trials.iter_mut().filter(|trial| is_entry(trial)) {
         let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
         if let Observations::Ticks { operation, .. } = &mut sample.observations {
-            operation.iter_mut().for_each(|ticks| *ticks *= 3);
+            for ticks in operation {
+                *ticks *= 3;
+            }
         }
     }
     run

@@ -303,10 +303,9 @@ fn read_by_all(of: &Point, known: &Known) -> Option<Basis> {
     known.measured(ABOUT.name, &reading).filter(|_| !is_read && of.number(&THREADS) > 1)
 }
 
-/// A term of a rate in words.
+/// A term in words, without its rate: it stands beside that of all, which would have another unit.
 fn derivation(term: &Term) -> String {
-    let each = quantities::value(Unit::BytesPerSecond, term.each);
-    format!("{} × {each}: {}", quantities::plain(term.times), term.what)
+    format!("{} × {}", quantities::plain(term.times), term.what)
 }
 
 /// The kernel of a kind with the highest rate of all threads together.

@@ -167,6 +167,7 @@ mod tests {
     use fathom_core::experiment::Dimension;
     use fathom_core::machine::Fact;
     use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
 
     const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
 
