@@ -36,7 +36,6 @@ use streams::{COULD_NOT_RUN, print, request};
 
 /// Parses the command line, runs the command, and reports errors.
 pub fn main() -> ExitCode {
-    sampling::child::end_with_asker();
     sampling::signals::forget_inherited();
     fathom_experiments::register();
     if let Some(commit) = cli::COMMIT {

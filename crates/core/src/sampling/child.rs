@@ -31,15 +31,6 @@ pub fn is_asked() -> bool {
     asker.and_then(|asker| asker.parse().ok()) == Some(std::os::unix::process::parent_id())
 }
 
-/// Makes a process that was started to measure end with its parent, and go first where memory ends; the first that it does.
-pub fn end_with_asker() {
-    let parent = std::os::unix::process::parent_id();
-    if is_asked() && begin(parent, None).is_err() {
-        // It has ended already.
-        std::process::exit(1);
-    }
-}
-
 /// Whether this process measures, or was started by measured work: it must not start a measurement of its own.
 pub fn is_measured() -> bool {
     std::env::var_os(ASKED_BY).is_some()
@@ -265,13 +256,10 @@ fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch)
     let (parent, priority) = (std::process::id(), launch.priority);
     let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
     let mut process = Command::new(&program);
-    // What has another program before it could not end with the run in time, and a priority is that of the whole group. This takes
-    // a fork, and with it a copy of the run's page tables, which takes longer than many a trial once the run has grown: all others are
-    // spawned, and do it first of all themselves. One that is stopped before it could is ended by the kernel: its group is orphaned.
-    if !arguments.is_empty() || priority.is_some() {
-        // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
-        unsafe { process.pre_exec(move || begin(parent, priority)) };
-    }
+    // Before it is executed: what is stopped, or has another program before it, before it could do this itself would outlive a
+    // run that is killed. The copy of the run's page tables that a fork takes for this is made while the last trial is recorded.
+    // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
+    unsafe { process.pre_exec(move || begin(parent, priority)) };
     process
         .args(arguments)
         .arg(command)

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::Experiment;
 use fathom_core::experiment::registry;
 use fathom_core::message::tell;
-use fathom_core::sampling::child::{end_with_asker, is_asked};
+use fathom_core::sampling::child::is_asked;
 use fathom_core::sampling::preparing;
 use fathom_core::sampling::signals::forget_inherited;
 use std::collections::BTreeSet;
@@ -37,7 +37,6 @@ pub fn child_main(operations: impl IntoIterator<Item = Operation>) -> Result<Ses
     }
     registry::register(operations.into_iter().map(leaked));
     if is_asked() {
-        end_with_asker();
         // Measured code waits for its children too.
         forget_inherited();
         // The parent process prints the error.
