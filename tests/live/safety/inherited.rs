@@ -76,8 +76,8 @@ fn trials_are_the_first_to_go_if_memory_ends() -> Outcome {
     Ok(())
 }
 
-/// How the kernel would choose the measuring processes of a run that nothing else starts, each as often as it was looked at: before
-/// it has said anything about itself, it is chosen as its parent is.
+/// How the kernel would choose the measuring processes of a run that nothing else starts; one that was looked at between its fork and
+/// what it says of itself is chosen as its parent is.
 fn chosen_without_a_command() -> BTreeSet<i32> {
     let folder = tempfile::tempdir().unwrap();
     let mut command = Command::new(binary());

@@ -9,11 +9,15 @@ pub struct RuleOfThumb {
 }
 
 impl RuleOfThumb {
+    /// A time in nanoseconds, of the same dimension as the figure beside which it stands.
+    pub fn of_time(text: &'static str, ns: f64, like: Found) -> Self {
+        RuleOfThumb { text, says: Found::exact(ns, like.dimension) }
+    }
+
     /// A figure of lmbench's machine of 167 MHz (`McVoy` and Staelin, USENIX 1996), scaled by the ratio of its clock to this
     /// core's, as in report 000; `None` if the core's clock was not observed. `ns` is its figure in nanoseconds.
     pub fn by_clock_ratio(text: &'static str, ns: f64, like: Found, known: &Known) -> Option<Self> {
-        let says = Found::exact(ns * 167e6 / known.core_hz?, like.dimension);
-        Some(RuleOfThumb { text, says })
+        Some(RuleOfThumb::of_time(text, ns * 167e6 / known.core_hz?, like))
     }
 
     /// What the rule predicts, and how far the measured value is from it.

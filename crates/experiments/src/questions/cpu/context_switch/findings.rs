@@ -15,8 +15,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// The rules by which reports 000 and 001 predicted a process switch from these.
 fn by_rules(known: &Known) -> Option<Finding> {
     let process = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
-    let cited =
-        RuleOfThumb { text: "the figure that report 001 cites", says: Found::exact(30e3, process.dimension) };
+    let cited = RuleOfThumb::of_time("the figure that report 001 cites", 30e3, process);
     let scaled = "lmbench's 18 µs at 167 MHz with 32 KB each, scaled by clock frequency";
     let rules = RuleOfThumb::by_clock_ratio(scaled, 18e3, process, known).into_iter().chain([cited]);
     rule_of_thumb::beside("a switch between processes", process, rules)

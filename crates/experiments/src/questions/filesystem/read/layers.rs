@@ -25,8 +25,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn beside_tables(known: &Known) -> Option<Finding> {
     let random = known.found(NAME, &usual(DIRECT, RANDOM, USUAL_FILE))?;
     let mib = known.found(NAME, &super::points::largest_direct())?;
-    let says = Found::exact(0.85e6 * f64::from(1 << 20) / 1e6, mib.dimension);
-    let rule = RuleOfThumb { text: "0.85 ms a MB (report 001)", says };
+    let rule = RuleOfThumb::of_time("0.85 ms a MB (report 001)", 0.85e6 * f64::from(1 << 20) / 1e6, mib);
     Some(finding!(
         Question::Prediction,
         "Beside tables that reports cite: {random} (seeks of solid-state drives, report 002). Of a MiB in sequence, {mib}: {rule}.",

@@ -43,13 +43,12 @@ fn beside_tables(known: &Known) -> Option<Finding> {
     let load = |level| typical(level, known).filter(|_| is_its_own(level));
     let of_level = |(level, (of, ns))| Some(PublishedRange { of, ns }.beside(load(level)?));
     let table = Statement::joined(ranges.into_iter().enumerate().filter_map(of_level), "; ")?;
-    let range = |load| PublishedRange { of: "loads from memory", ns: (10.0, 450.0) }.beside(load);
-    let memory =
-        load(3).map(|load| statement!(" Report 003 gave another range: {range}.", range = range(load)));
+    let range = PublishedRange { of: "loads from memory", ns: (10.0, 450.0) };
+    let memory = load(3)
+        .map(|load| statement!(" Report 003 gave another range: {range}.", range = range.beside(load)));
     let rules = SCALED.into_iter().enumerate().filter_map(|(level, (text, cycles, ns))| {
         let (load, hz) = (load(level)?, known.core_hz?);
-        let says = Found::exact(ns + cycles / hz * 1e9, load.dimension);
-        Some(RuleOfThumb { text, says }.statement(load))
+        Some(RuleOfThumb::of_time(text, ns + cycles / hz * 1e9, load).statement(load))
     });
     let rules = Statement::joined(rules, "; ");
     let scaled =

@@ -24,8 +24,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// What report 000 predicted a connection over loopback by: lmbench's figure as it is.
 fn by_rule(known: &Known) -> Option<Finding> {
     let opened = duration(CONNECT, LOOPBACK, known)?;
-    let says = Found::exact(238e3, opened.dimension);
-    let rule = RuleOfThumb { text: "report 000 (lmbench's 238 µs)", says };
+    let rule = RuleOfThumb::of_time("report 000 (lmbench's 238 µs)", 238e3, opened);
     rule_of_thumb::beside("opening a connection by TCP over loopback", opened, [rule])
 }
 

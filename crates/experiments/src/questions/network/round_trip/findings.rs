@@ -96,16 +96,15 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
 /// and a millisecond.
 fn by_rules(known: &Known) -> impl Iterator<Item = Finding> {
     let here = |by, bytes| known.found(NAME, &closed(by, LOOPBACK, bytes, Placement::OneCpu));
-    let says = |text, ns, like: Found| RuleOfThumb { text, says: Found::exact(ns, like.dimension) };
     let tcp = here(TCP, 1).and_then(|trip| {
         let rules = [
-            says("report 000 (lmbench's fastest, 162 µs)", 162e3, trip),
-            says("report 003 (1 ms)", 1e6, trip),
+            RuleOfThumb::of_time("report 000 (lmbench's fastest, 162 µs)", 162e3, trip),
+            RuleOfThumb::of_time("report 003 (1 ms)", 1e6, trip),
         ];
         rule_of_thumb::beside("a round trip of 1 byte by TCP over loopback, on one CPU,", trip, rules)
     });
     let ping = here(ICMP, 56).and_then(|trip| {
-        let rule = says("report 000 (lmbench's fastest by UDP, 93 µs)", 93e3, trip);
+        let rule = RuleOfThumb::of_time("report 000 (lmbench's fastest by UDP, 93 µs)", 93e3, trip);
         rule_of_thumb::beside("an ICMP echo of 56 bytes over loopback, on one CPU,", trip, [rule])
     });
     tcp.into_iter().chain(ping)
