@@ -3,7 +3,7 @@
 use crate::cli;
 use anyhow::{Context, Result, anyhow, bail};
 use fathom_core::experiment::Failure;
-use fathom_core::sampling::{child, own_folder};
+use fathom_core::sampling::{own_folder, priority as process_priority};
 use fathom_engine::run::OwnFiles;
 use fathom_equipment::peer::launch::{PeerSpec, ssh};
 use std::path::Path;
@@ -21,7 +21,7 @@ pub(super) fn ensure_folder(named: Option<&Path>) -> Result<()> {
 /// Refuses a priority that this user may not give to a process.
 pub(super) fn ensure_priority(named: Option<i32>) -> Result<()> {
     let Some(priority) = named else { return Ok(()) };
-    child::may_have_priority(priority).map_err(|error| {
+    process_priority::may_have(priority).map_err(|error| {
         anyhow!(
             "--priority: this user may not start processes of priority {priority} ({error}): that takes root, or the right \
              CAP_SYS_NICE, or a limit of `nice` that allows it (RLIMIT_NICE, limits.conf(5))"

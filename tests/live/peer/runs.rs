@@ -68,7 +68,7 @@ fn has_gone_on(process: Process, file: &Path, reason: &str) {
 fn a_peer_that_is_killed_ends_its_points_and_not_the_run() -> Outcome {
     let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start());
     let file = folder.path().join("run.jsonl");
-    let process = begun("6s", &peer, &file);
+    let process = begun("12s", &peer, &file);
     peer.process.0.kill().unwrap();
     peer.process.0.wait().unwrap();
     assert!(!listens(peer.port()));
@@ -115,7 +115,7 @@ fn a_peer_that_hangs_costs_seconds() -> Outcome {
 fn whoever_takes_the_peers_place_gets_nothing() -> Outcome {
     let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start());
     let file = folder.path().join("run.jsonl");
-    let process = begun("6s", &peer, &file);
+    let process = begun("12s", &peer, &file);
     peer.process.0.kill().unwrap();
     peer.process.0.wait().unwrap();
     let challenge = reply(&Reply::Challenge(Hello::ours("2".to_owned())));
@@ -127,7 +127,7 @@ fn whoever_takes_the_peers_place_gets_nothing() -> Outcome {
 
 fn a_peer_ends_with_its_run_however_that_ends() -> Outcome {
     let (folder, mut peer) = (tempfile::tempdir().unwrap(), ByHand::start());
-    let mut process = begun("6s", &peer, &folder.path().join("run.jsonl"));
+    let mut process = begun("12s", &peer, &folder.path().join("run.jsonl"));
     process.0.kill().unwrap();
     wait_until("the peer ends with a run that was killed", || peer.process.has_ended());
     assert!(!listens(peer.port()));

@@ -3,15 +3,16 @@
 
 use super::memory_limit::MemoryLimit;
 use super::partner::end_with;
-use super::preparing;
+use super::piped_child::{PATH, PipedChild};
+use super::{preparing, priority};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -64,7 +65,7 @@ pub struct Launch {
 /// size, in its own process group that ends with it. Requests and answers are JSON, one per line.
 #[derive(Debug)]
 pub struct Process {
-    child: Child,
+    child: PipedChild,
     /// Bytes of its output that were not parsed yet.
     received: Vec<u8>,
     /// The time in which it may end by itself after its last answer.
@@ -81,8 +82,11 @@ impl Process {
         limit: Option<&MemoryLimit>,
         launch: &Launch,
     ) -> std::io::Result<Self> {
-        let child = start(command, seed, limit, launch)?;
-        Ok(Process { child, received: vec![], patience: CLEANING_UP, is_unreaped: true })
+        Ok(Process::of(start(command, seed, limit, launch)?))
+    }
+
+    fn of(child: PipedChild) -> Self {
+        Process { child, received: vec![], patience: CLEANING_UP, is_unreaped: true }
     }
 
     /// Waits until the process waits for its request, so that its start disturbs nothing later; or until it has ended, which the
@@ -163,7 +167,10 @@ impl Process {
         let options = libc::WEXITED | libc::WNOWAIT | options;
         loop {
             // SAFETY: room for what the call tells.
-            if unsafe { libc::waitid(libc::P_PID, self.child.id(), ended.as_mut_ptr(), options) } == 0 {
+            if unsafe {
+                libc::waitid(libc::P_PID, self.child.id() as libc::id_t, ended.as_mut_ptr(), options)
+            } == 0
+            {
                 return Ok(());
             }
             let error = std::io::Error::last_os_error();
@@ -177,7 +184,7 @@ impl Process {
     fn end_group(&self) {
         if self.is_unreaped && self.look(libc::WNOHANG).is_ok() {
             // SAFETY: our child was not waited for, so its number, and that of its group, is nobody else's.
-            unsafe { libc::kill(-(self.child.id() as libc::pid_t), libc::SIGKILL) };
+            unsafe { libc::kill(-self.child.id(), libc::SIGKILL) };
         }
     }
 
@@ -251,50 +258,29 @@ enum Input {
     Nothing,
 }
 
-fn start(command: &str, seed: u64, limit: Option<&MemoryLimit>, launch: &Launch) -> std::io::Result<Child> {
+fn start(
+    command: &str,
+    seed: u64,
+    limit: Option<&MemoryLimit>,
+    launch: &Launch,
+) -> std::io::Result<PipedChild> {
     let padding = "x".repeat((seed >> 16) as usize % MOST_PADDING as usize);
     let (parent, priority) = (std::process::id(), launch.priority);
-    let (program, arguments, environment) = prefixed(started_by(limit)?, launch);
-    let mut process = Command::new(&program);
+    let (program, mut arguments, environment) = prefixed(started_by(limit)?, launch);
+    arguments.push(command.into());
+    let own = [("PATH", PATH.to_owned()), ("PAD", padding), (ASKED_BY, parent.to_string())];
+    let mut variables: BTreeMap<_, _> = environment.into_iter().collect();
+    variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
     // Before it is executed: what is stopped, or has another program before it, before it could do this itself would outlive a
-    // run that is killed. The copy of the run's page tables that a fork takes for this is made while the last trial is recorded.
-    // SAFETY: between fork and exec only system calls are made, and nothing is allocated.
-    unsafe { process.pre_exec(move || begin(parent, priority)) };
-    process
-        .args(arguments)
-        .arg(command)
-        .env_clear()
-        .envs(environment)
-        .env("PATH", "/usr/bin:/bin")
-        .env("PAD", padding)
-        .env(ASKED_BY, parent.to_string())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
+    // run that is killed.
+    PipedChild::start(&program, &arguments, &variables, &|| begin(parent, priority))
 }
 
 /// The process ends with its parent, and goes first where memory ends: system calls alone, and nothing is allocated.
 fn begin(parent: u32, priority: Option<i32>) -> std::io::Result<()> {
     end_with(parent)?;
     be_the_first_to_go();
-    priority.map_or(Ok(()), set_priority)
-}
-
-/// Sets the priority of the calling thread, and of what it starts.
-fn set_priority(nice: i32) -> std::io::Result<()> {
-    // SAFETY: takes no pointers.
-    match unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, nice) } {
-        0 => Ok(()),
-        _ => Err(std::io::Error::last_os_error()),
-    }
-}
-
-/// Whether this user may start processes of this priority: a thread, which has a priority of its own on Linux, tries it.
-pub fn may_have_priority(nice: i32) -> std::io::Result<()> {
-    let tried = std::thread::Builder::new().spawn(move || set_priority(nice))?;
-    tried.join().unwrap_or_else(|_| Err(std::io::Error::other("the thread that tried it has died")))
+    priority.map_or(Ok(()), priority::set)
 }
 
 /// Makes the kernel choose this process, and those that it starts, before all others if memory ends (proc(5)): a measurement is
@@ -365,7 +351,7 @@ fn answered<A: DeserializeOwned>(text: &[u8]) -> End<A> {
 }
 
 /// The error message of a dying child, shortened.
-fn complaint(child: &mut Child) -> String {
+fn complaint(child: &mut PipedChild) -> String {
     let mut text = String::new();
     if let Some(stderr) = child.stderr.take() {
         let _ = stderr.take(2000).read_to_string(&mut text);
@@ -379,6 +365,7 @@ fn complaint(child: &mut Child) -> String {
 mod tests {
     use super::*;
     use std::os::fd::AsRawFd;
+    use std::path::Path;
 
     #[test]
     fn an_answer_that_waits_counts_after_the_deadline_too_and_without_one_it_ends_there() {
@@ -390,11 +377,13 @@ mod tests {
         assert!(readable(reader.as_raw_fd(), began), "as after a stop that took longer than the deadline");
     }
 
+    fn shell(script: &str, before: &dyn Fn() -> std::io::Result<()>) -> PipedChild {
+        let path = BTreeMap::from([("PATH".to_owned(), PATH.to_owned())]);
+        PipedChild::start(Path::new("sh"), &["-c".into(), script.into()], &path, before).unwrap()
+    }
+
     fn running(script: &str) -> Process {
-        let mut command = Command::new("/bin/sh");
-        command.args(["-c", script]).process_group(0);
-        let pipes = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Process { child: pipes.spawn().unwrap(), received: vec![], patience: CLEANING_UP, is_unreaped: true }
+        Process::of(shell(script, &|| Ok(())))
     }
 
     #[test]
@@ -417,14 +406,13 @@ mod tests {
         let (before, lower) = (own(), 19);
         // `nice` without a command says its priority.
         let said = |priority| {
-            let mut command = Command::new("nice");
             let parent = std::process::id();
-            // SAFETY: as in `start`.
-            unsafe { command.pre_exec(move || begin(parent, priority)) };
-            String::from_utf8(command.output().unwrap().stdout).unwrap().trim().parse::<i32>().unwrap()
+            let stdout = shell("nice", &|| begin(parent, priority)).stdout.take();
+            let words = std::io::read_to_string(stdout.unwrap()).unwrap();
+            words.trim().parse::<i32>().unwrap()
         };
         assert_eq!((said(Some(lower)), said(None)), (lower, before));
-        may_have_priority(lower).unwrap();
+        priority::may_have(lower).unwrap();
         assert_eq!(own(), before, "a thread tried it");
     }
 

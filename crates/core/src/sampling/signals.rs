@@ -19,7 +19,7 @@ const KEPT: [libc::c_int; 8] = [
 ];
 
 /// The number of the last signal of Linux (signal(7)).
-const LAST: libc::c_int = 64;
+pub(super) const LAST: libc::c_int = 64;
 
 /// Undoes what this process has inherited: no signal is blocked, and every ignored one has its default action again, except
 /// those in `KEPT`. Handlers are not inherited, and those of this process stay. To be called before there are other threads.
