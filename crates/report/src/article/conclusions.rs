@@ -17,10 +17,11 @@ pub(super) fn mechanisms(results: &Results) -> Option<Section> {
     let of = |kind: MechanismKind| {
         results.mechanisms.iter().filter(move |one| one.kind == kind).map(mechanism_text)
     };
-    let no_cause = of(MechanismKind::Identity).chain(of(MechanismKind::NoEffect));
+    let no_cause =
+        of(MechanismKind::Identity).chain(of(MechanismKind::Uncaused)).chain(of(MechanismKind::NoEffect));
     let explaining = "Mechanisms that explain figures of several experiments. Each follows from a rule whose condition was met.";
-    let others =
-        "No causes: what follows from a definition, and what was looked for and has no effect that shows.";
+    let others = "No causes: what follows from a definition, what changes for a reason that was not measured, and what was \
+                  looked for and has no effect that shows.";
     (!results.mechanisms.is_empty()).then(|| {
         Section::new(Key::of("mechanisms"), "Mechanisms")
             .with_all(listed(explaining, of(MechanismKind::Effect)))

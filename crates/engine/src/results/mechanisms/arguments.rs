@@ -1,13 +1,14 @@
 //! How a call's cost grows with the number of its arguments: by the line through all calls, and step by step.
 
-use super::{Conclusion, Premises, Rule};
+use super::{Conclusion, MechanismKind, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{CurveSteps, Found, Known, Parameter, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
     condition: "calls with at least three different numbers of arguments were measured; a step is a significant \
-                difference, and both its ends are of one state of the core",
+                difference, and both its ends are of one state of the core; a cause is growth along all arguments, or a \
+                step to the first argument on the stack",
     judge,
     #[cfg(test)]
     points: &[BY_ABI, UNOPTIMISED],
@@ -27,29 +28,44 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let by_abi = growth(&curve, &BY_ABI, premises.known)?;
     let other = UNOPTIMISED.along("arguments", premises.known);
     let unoptimised = growth(&other, &UNOPTIMISED, premises.known);
-    let is_seen = |growth: &Growth| growth.is_seen;
-    let of_other = unoptimised.as_ref().is_some_and(is_seen);
+    let clause = |form: &'static str, growth: &Growth| {
+        statement!("As {form} arguments, {growth}.", form, growth = growth.statement.clone())
+    };
     let abi = statement!(
         "As the ABI passes arguments to calls that may overlap, {growth}.",
         growth = by_abi.statement.clone()
     );
-    let other = unoptimised.as_ref().map(|growth| {
-        statement!("As unoptimised code passes arguments, {growth}.", growth = growth.statement.clone())
-    });
     let ends = ends(&curve);
-    // What has an effect leads.
-    let (headline, rest) = match other {
-        Some(other) if of_other && !by_abi.is_seen => (other, statement!("{abi} {ends}", abi, ends)),
-        Some(other) => (abi, statement!("{ends} {other}", ends, other)),
-        None => (abi, ends),
+    // What has a cause leads, and then what changes.
+    let (kind, headline, rest) = match unoptimised {
+        Some(other) if other.rank() > by_abi.rank() => {
+            let leads = clause("unoptimised code passes", &other);
+            (other.kind, leads, statement!("{abi} {ends}", abi, ends))
+        }
+        Some(other) => {
+            let follows = clause("unoptimised code passes", &other);
+            (by_abi.kind, abi, statement!("{ends} {follows}", ends, follows))
+        }
+        None => (by_abi.kind, abi, ends),
     };
-    Some(Conclusion::of(headline, rest).effective(by_abi.is_seen || of_other))
+    Some(Conclusion { kind, ..Conclusion::of(headline, rest) })
 }
 
-/// How a cost grows, in a clause, and whether it does so at all.
+/// How a cost grows, in a clause, and whether that has a cause.
 struct Growth {
     statement: Statement,
-    is_seen: bool,
+    kind: MechanismKind,
+}
+
+impl Growth {
+    /// The more, the more there is to say.
+    fn rank(&self) -> u8 {
+        match self.kind {
+            MechanismKind::Effect => 2,
+            MechanismKind::Uncaused => 1,
+            MechanismKind::NoEffect | MechanismKind::Identity => 0,
+        }
+    }
 }
 
 /// The cost of a call with the fewest and with the most arguments.
@@ -57,8 +73,9 @@ fn ends(curve: &[(u64, Found)]) -> Statement {
     let (Some((few, low)), Some((many, high))) = (curve.first(), curve.last()) else {
         return Statement::default();
     };
+    let noun = if *few == 1 { "argument" } else { "arguments" };
     statement!(
-        "A call with {few} arguments takes {low}, with {many} {high}.",
+        "A call with {few} {noun} takes {low}, with {many} {high}.",
         low = low.named("call with the fewest arguments"),
         high = high.named("call with the most arguments")
     )
@@ -69,21 +86,60 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
     if curve.len() < FEWEST {
         return None;
     }
-    let CurveSteps { rises, falls } = CurveSteps::of(curve)?;
-    let listed = CurveSteps::listed;
-    let steps = match (rises.len(), falls.len()) {
-        (0, 0) => "no single step is significant".to_owned(),
-        (all, 0) if all == curve.len() - 1 => "every step is significant".to_owned(),
-        (_, 0) => format!("the steps to {} are significant", listed(&rises)),
-        (0, _) => format!("the cost falls at {}", listed(&falls)),
-        _ => format!("the cost falls at {} and rises at {}", listed(&falls), listed(&rises)),
+    let steps = CurveSteps::of(curve)?;
+    let (slope, grows) = slope(calls, known);
+    let all_rise = steps.rises.len() == curve.len() - 1;
+    let (clause, kind) = if all_rise {
+        ("every step is significant".to_owned(), MechanismKind::Effect)
+    } else {
+        let stack = first_on_the_stack(known).filter(|first| steps.rises.contains(first));
+        let is_single = !steps.rises.is_empty() || !steps.falls.is_empty();
+        let kind = match (grows || stack.is_some(), is_single) {
+            (true, _) => MechanismKind::Effect,
+            (false, true) => MechanismKind::Uncaused,
+            (false, false) => MechanismKind::NoEffect,
+        };
+        (single_steps(&steps, stack, grows), kind)
     };
-    let (slope, is_slope) = slope(calls, known);
-    let is_seen = is_slope || !rises.is_empty() || !falls.is_empty();
-    Some(Growth { statement: statement!("{slope}{steps}", slope, steps), is_seen })
+    Some(Growth { statement: statement!("{slope}{clause}", slope, clause), kind })
 }
 
-/// The slope of the line, and whether it differs from zero; nothing if it has no interval.
+/// The first argument that the calling convention passes on the stack, where arguments before it are in registers.
+fn first_on_the_stack(known: &Known) -> Option<u64> {
+    let architecture = known.machine.kernel.architecture.value()?;
+    // System V on x86-64: six arguments in registers; AAPCS64: eight.
+    match architecture.as_str() {
+        "x86_64" => Some(7),
+        "aarch64" => Some(9),
+        _ => None,
+    }
+}
+
+/// Steps at single arguments: the one from registers to the stack has a cause, growth along all of them is no surprise at one of
+/// them, and any other change at one argument is a finding whose cause was not measured.
+fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> String {
+    let listed = CurveSteps::listed;
+    let rises: Vec<u64> = steps.rises.iter().copied().filter(|at| Some(*at) != stack).collect();
+    let mut clauses = vec![];
+    if let Some(first) = stack {
+        clauses.push(format!("the cost rises with argument {first}, the first that is passed on the stack"));
+    }
+    let changes: Vec<String> = [("rises", &rises), ("falls", &steps.falls)]
+        .into_iter()
+        .filter(|(_, at)| !at.is_empty())
+        .map(|(way, at)| format!("{way} with argument {}", listed(at)))
+        .collect();
+    let changes = changes.join(" and ");
+    match (changes.is_empty(), grows) {
+        (true, _) if stack.is_some() => {}
+        (true, _) => clauses.push("no single step is significant".to_owned()),
+        (false, true) if steps.falls.is_empty() => clauses.push(format!("the cost {changes}")),
+        (false, _) => clauses.push(format!("the cost {changes}, of which no cause was measured")),
+    }
+    clauses.join("; ")
+}
+
+/// The slope of the line, and whether it is above zero; nothing if it has no interval.
 fn slope(calls: &Selector, known: &Known) -> (Statement, bool) {
     let slope = calls.all(known).first().and_then(|(point, _)| {
         let (slope, _) = known.line(calls.experiment, point, &ARGUMENTS)?;
@@ -105,15 +161,15 @@ fn slope(calls: &Selector, known: &Known) -> (Statement, bool) {
             slope = slope.named(&name)
         )
     };
-    (clause, low > 0.0 || high < 0.0)
+    (clause, low > 0.0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::mechanisms::MechanismKind;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::CoreUse;
+    use fathom_core::machine::Fact;
     use serde_json::json;
 
     fn text(costs: &[f64]) -> Option<String> {
@@ -127,7 +183,8 @@ mod tests {
 
     /// The conclusion for calls of each form with these costs.
     fn of_both(abi: &[f64], unoptimised: &[f64]) -> Conclusion {
-        let machine = planted::machine();
+        let mut machine = planted::machine();
+        machine.kernel.architecture = Fact::known("x86_64".to_owned(), "a test");
         let mut known = Known::new(&machine, None);
         for (calls, costs) in [(&BY_ABI, abi), (&UNOPTIMISED, unoptimised)] {
             for (arguments, ns) in costs.iter().enumerate() {
@@ -143,7 +200,7 @@ mod tests {
         let none = of_both(&flat, &flat);
         assert_eq!(none.kind, MechanismKind::NoEffect);
         let one = of_both(&flat, &steps);
-        assert_eq!(one.kind, MechanismKind::Effect);
+        assert_eq!(one.kind, MechanismKind::Uncaused);
         let (headline, because) = (one.headline.plain(), one.because.plain());
         assert!(
             headline.starts_with("As unoptimised code") && because.contains("no single step"),
@@ -157,9 +214,12 @@ mod tests {
     fn steady_growth_steps_falls_and_noise_are_told_apart() {
         let cases = [
             (&[1.0, 1.1, 1.2, 1.3][..], "every step is significant."),
-            (&[1.0, 1.0, 1.5, 1.505], "the steps to 2 are significant."),
-            (&[1.0, 0.8, 0.8, 1.5], "the cost falls at 1 and rises at 3."),
-            (&[1.0, 0.8, 0.8, 0.8], "the cost falls at 1."),
+            (&[1.0, 1.0, 1.5, 1.505], "the cost rises with argument 2, of which no cause was measured."),
+            (
+                &[1.0, 0.8, 0.8, 1.5],
+                "the cost rises with argument 3 and falls with argument 1, of which no cause was measured.",
+            ),
+            (&[1.0, 0.8, 0.8, 0.8], "the cost falls with argument 1, of which no cause was measured."),
             (&[1.0, 1.005, 0.995, 1.0], "no single step is significant."),
         ];
         for (costs, end) in cases {
@@ -170,6 +230,27 @@ mod tests {
             );
         }
         assert_eq!(text(&[1.0, 2.0]), None);
+    }
+
+    #[test]
+    fn only_growth_and_the_step_to_the_stack_are_causes() {
+        let flat = [1.0; 8];
+        let mut stack = flat;
+        stack[7] = 1.5;
+        let mut fall = stack;
+        fall[0] = 1.3;
+        let cases = [
+            (stack, MechanismKind::Effect, "argument 7, the first that is passed on the stack."),
+            (fall, MechanismKind::Effect, "on the stack; the cost falls with argument 1, of which no cause"),
+            ([1.3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], MechanismKind::Uncaused, "no cause was measured"),
+            ([1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7], MechanismKind::Effect, "every step"),
+            (flat, MechanismKind::NoEffect, "no single step"),
+        ];
+        for (costs, kind, words) in cases {
+            let conclusion = of_both(&flat, &costs);
+            let text = format!("{} {}", conclusion.headline.plain(), conclusion.because.plain());
+            assert!(conclusion.kind == kind && text.contains(words), "{:?} {text}", conclusion.kind);
+        }
     }
 
     #[test]

@@ -57,6 +57,8 @@ pub enum MechanismKind {
     Effect,
     /// What was looked for changes nothing that shows.
     NoEffect,
+    /// Figures change, and why was not measured.
+    Uncaused,
     /// The figures follow from each other by a definition, which is no cause.
     Identity,
 }
