@@ -26,3 +26,70 @@ pub enum Explanation {
     /// No measurement of this run accounts for it.
     NotExplained,
 }
+
+/// How many predictions missed, by what is known of the reason: every sentence and table that counts misses takes its numbers from here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MissTally {
+    /// Accounted for by a measurement of the run.
+    pub explained: usize,
+    /// In one assumed term that the result bounds.
+    pub overstated: usize,
+    /// Whose interval or state reaches the prediction.
+    pub uncertain: usize,
+    /// Whose evidence fails.
+    pub in_doubt: usize,
+    /// Of unknown cause.
+    pub unexplained: usize,
+}
+
+impl MissTally {
+    /// The tally of these.
+    pub fn of<'a>(explanations: impl IntoIterator<Item = &'a Explanation>) -> Self {
+        let mut tally = MissTally::default();
+        for explanation in explanations {
+            *match explanation {
+                Explanation::Cause { .. } => &mut tally.explained,
+                Explanation::Overstated { .. } => &mut tally.overstated,
+                Explanation::NotCertain => &mut tally.uncertain,
+                Explanation::InDoubt => &mut tally.in_doubt,
+                Explanation::NotExplained => &mut tally.unexplained,
+            } += 1;
+        }
+        tally
+    }
+
+    /// All results further than the factor from their prediction.
+    pub fn all(self) -> usize {
+        self.certain() + self.uncertain + self.in_doubt
+    }
+
+    /// Those that missed for certain.
+    pub fn certain(self) -> usize {
+        self.explained + self.overstated + self.unexplained
+    }
+}
+
+impl Explanation {
+    /// Whether the prediction missed for certain: neither its interval nor its evidence leaves it open.
+    pub fn is_certain(&self) -> bool {
+        MissTally::of([self]).certain() == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_may_not_have_missed_or_is_in_doubt_is_no_certain_miss() {
+        let all = [
+            Explanation::NotExplained,
+            Explanation::NotExplained,
+            Explanation::NotCertain,
+            Explanation::InDoubt,
+            Explanation::Overstated { term: "a term".to_owned() },
+        ];
+        let tally = MissTally::of(&all);
+        assert_eq!((tally.all(), tally.certain(), tally.unexplained, tally.in_doubt), (5, 3, 2, 1));
+    }
+}

@@ -55,7 +55,7 @@ pub use cpu_distance::{CpuDistance, CpuDistances};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
-pub use explanation::Explanation;
+pub use explanation::{BECAME, Explanation, MissTally};
 pub use headline::{Headline, InterimEstimate};
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
@@ -139,7 +139,9 @@ impl<'run> Results<'run> {
         let shared = with_the_core_shared(&points);
         let levels = methods.iter().filter_map(|experiment| {
             let about = experiment.about();
-            Some((about.name.to_owned(), (about.shown.levels)(&known)?))
+            let shown = |known| (about.shown.levels)(known);
+            // Where too little is known of one state of the core, the other says what levels there are.
+            Some((about.name.to_owned(), shown(either.main).or_else(|| shown(either.shared))?))
         });
         let levels: Vec<(String, Levels)> = levels.collect();
         let misses = missed::explain(

@@ -3,7 +3,7 @@
 use super::prediction;
 use crate::paper::Text;
 use fathom_core::quantities;
-use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results};
+use fathom_engine::results::{CLOSE, Explanation, FAIR, MissTally, PointResult, Results};
 use std::collections::BTreeSet;
 
 /// How many results were as predicted, and what is known of the others; `None` if nothing was predicted.
@@ -48,23 +48,15 @@ fn mechanisms(points: &[&PointResult]) -> String {
 /// What is known of the results that missed: of how many the cause is known, open, or not certain; nothing where none did, because the
 /// counts before it say so.
 fn reasons(points: &[&PointResult]) -> String {
-    let number = |is_one: fn(&Explanation) -> bool| {
-        points.iter().filter(|point| point.explanation.as_ref().is_some_and(is_one)).count()
-    };
+    let tally = MissTally::of(points.iter().filter_map(|point| point.explanation.as_ref()));
     let kinds = [
-        (
-            number(|why| matches!(why, Explanation::Cause { .. })),
-            "accounted for by a measurement of this run",
-        ),
-        (
-            number(|why| matches!(why, Explanation::Overstated { .. })),
-            "in one term that was not measured and that the result bounds",
-        ),
-        (number(|why| *why == Explanation::NotCertain), "whose interval or state reaches the prediction"),
-        (number(|why| *why == Explanation::InDoubt), "whose evidence fails"),
-        (number(|why| *why == Explanation::NotExplained), "of unknown cause"),
+        (tally.explained, "accounted for by a measurement of this run"),
+        (tally.overstated, "in one term that was not measured and that the result bounds"),
+        (tally.uncertain, "whose interval or state reaches the prediction"),
+        (tally.in_doubt, "whose evidence fails"),
+        (tally.unexplained, "of unknown cause"),
     ];
-    let missed: usize = kinds.iter().map(|(number, _)| number).sum();
+    let missed = tally.all();
     if missed == 0 {
         return String::new();
     }

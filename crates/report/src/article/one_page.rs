@@ -10,7 +10,7 @@ use crate::{at_frequency, occupancy};
 use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
 use fathom_core::statistics::Measured;
-use fathom_engine::results::{Explanation, FAIR, PointResult, Results, TrendResult, distance};
+use fathom_engine::results::{BECAME, Explanation, FAIR, PointResult, Results, TrendResult, distance};
 
 /// The experiments of the reports, each with how many of its main figures they have.
 const EXPERIMENTS: [(&str, usize); 18] = [
@@ -165,11 +165,15 @@ fn with_interval(row: &OperationRow) -> String {
 /// Why a result is as far from its prediction as it is, in a few words.
 pub(super) fn cause(point: &PointResult) -> String {
     match (&point.explanation, point.factor()) {
+        // An input that became another is named with both its values.
+        (Some(Explanation::Cause { mechanism, .. }), _) if mechanism.ends_with(BECAME) => {
+            point.because.as_ref().map_or_else(|| mechanism.clone(), crate::finding::text)
+        }
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
-        (Some(Explanation::Overstated { term }), _) => format!("less than the prediction has for: {term}"),
+        (Some(Explanation::Overstated { term }), _) => format!("{OVERSTATED}: {term}"),
         (Some(Explanation::NotCertain), _) => "may not have missed".to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
-        (Some(Explanation::NotExplained), _) => "unknown".to_owned(),
+        (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
         (None, Some(_)) => match (point.figure(), &point.prediction) {
             (Some(measured), Some(prediction)) => near(&measured, prediction.total(), prediction.range()),
             _ => WITHIN.to_owned(),
@@ -187,6 +191,12 @@ pub(super) fn is_limit(point: &PointResult) -> bool {
 /// What is said of a result that is within [`FAIR`] of its prediction, and not like it.
 const WITHIN: &str = "within a factor of two, not explained";
 
+/// What is said of a prediction that is too high because of one term, whose name follows.
+const OVERSTATED: &str = "the prediction is too high in one term, which takes less here";
+
+/// The factor of the prediction within which nothing is left to explain, whatever the interval: 10 %.
+const NEAR: f64 = 1.1;
+
 /// How near a result is that is within [`FAIR`] of its prediction: as predicted only by the rule by which values of this paper are alike.
 fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
     let predicted = Found::exact(predicted, measured.dimension);
@@ -196,6 +206,8 @@ fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
         "as predicted".to_owned()
     } else if is_published {
         "among the published values".to_owned()
+    } else if distance(measured.value / predicted.value) <= NEAR {
+        "within 10 % of the prediction".to_owned()
     } else if holds {
         "its interval holds the prediction".to_owned()
     } else {
@@ -226,6 +238,7 @@ mod tests {
     fn only_what_is_like_its_prediction_is_as_predicted() {
         assert_eq!(told(110.0, 5.0), "as predicted");
         assert_eq!(told(199.0, 5.0), WITHIN, "nearly twice what was predicted");
+        assert_eq!(told(108.0, 30.0), "within 10 % of the prediction", "an interval says no more than that");
         assert_eq!(told(120.0, 40.0), "its interval holds the prediction", "an interval too wide to tell");
         assert_eq!(told(120.0, 10.0), WITHIN, "beyond 1.25 in part of the interval, and surely another");
     }

@@ -3,7 +3,7 @@
 use super::works;
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
-use fathom_core::experiment::{CoreUse, Ground, Part, Prediction, Source, Term};
+use fathom_core::experiment::{CoreUse, Ground, LIMIT_OF_THE_RUN, Part, Prediction, Source, Term};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -95,12 +95,19 @@ fn revised(results: &Results, unit: Unit, term: &Term) -> String {
     let state = |result: &PointResult| result.mixture.as_ref().and_then(Mixture::leading);
     let last = of.and_then(|result| state(result).or_else(|| Some(result.estimate()?.value)));
     let Some(last) = last else { return String::new() };
-    let is_alike = (last / ALIKE..=last * ALIKE).contains(&term.each);
+    let is_like = |value: f64| (value / ALIKE..=value * ALIKE).contains(&term.each);
+    let is_alike = is_like(last);
+    // What its first trial gave is the figure itself, whatever it became.
+    let became = of.and_then(|result| result.by_round.first()).is_some_and(|(_, first)| is_like(*first));
     let [then, last] = [amount(unit, term.each), amount(unit, last)];
     if is_of_shared(results, unit, term) {
         return format!("; by trials with the core shared; with it alone {last}");
     }
-    if is_alike && then != last { format!("; by the end of the run {last}") } else { String::new() }
+    match (is_alike, became) {
+        (true, _) if then != last => format!("; by the end of the run {last}"),
+        (false, true) => format!("; it became another figure, {last} by the end of the run"),
+        _ => String::new(),
+    }
 }
 
 /// Whether a term is a figure that trials with the core shared gave, though the figure is of the core alone by now: its value then shows it.
@@ -142,6 +149,7 @@ fn unlike_states(number: usize) -> String {
 /// A source in a word or two: the number of its work, the experiment of this run.
 fn source_in_brief(of: &Source) -> Text {
     match of {
+        Source::Machine { fact } if fact == LIMIT_OF_THE_RUN => LIMIT_OF_THE_RUN.into(),
         Source::Machine { .. } => "a fact of this machine".into(),
         Source::Measured { experiment, .. } => Text::plain("measured before: ").and(Text::code(experiment)),
         Source::Assumed { .. } => "assumed".into(),

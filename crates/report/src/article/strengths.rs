@@ -205,12 +205,7 @@ fn timed_alike((alike, all): (usize, usize)) -> String {
 
 /// The predictions that missed for certain, the furthest first.
 fn certain_misses<'run>(results: &'run Results) -> Vec<&'run PointResult> {
-    let is_one = |point: &&PointResult| {
-        matches!(
-            point.explanation,
-            Some(Explanation::Cause { .. } | Explanation::NotExplained | Explanation::Overstated { .. })
-        )
-    };
+    let is_one = |point: &&PointResult| point.explanation.as_ref().is_some_and(Explanation::is_certain);
     let mut missed: Vec<&PointResult> = results.points.iter().filter(is_one).collect();
     sorting::by_number(&mut missed, |point| -point.factor().map_or(0.0, distance));
     missed

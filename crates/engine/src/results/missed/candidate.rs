@@ -63,7 +63,7 @@ pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
 
 /// A figure of the run that the prediction used, and that was another at the end of the run. Of several, the one that changes
 /// the prediction most.
-fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
+pub(super) fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
     let known = figures.all;
     let again = missed.predicted_again(known)?;
     let (then, now) = most_changed(missed.prediction, &again)?;

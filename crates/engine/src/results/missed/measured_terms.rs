@@ -242,7 +242,8 @@ pub(super) fn same_reading(missed: &Missed, known: &Known) -> Option<MissCandida
         again: cost,
         changes: Some(distance(cost.value / missed.prediction.total())),
         part: None,
-        is_again: false,
+        // Two readings are a reading timed again, which explains nothing of it.
+        is_again: point.name_of("measure") == Some("pair"),
     })
 }
 

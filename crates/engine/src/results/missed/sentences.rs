@@ -1,9 +1,9 @@
 //! The sentences about misses.
 
-use super::candidate::MissCandidate;
+use super::candidate::{MissCandidate, changed_input};
 use super::{Figures, Judged, excluded};
-use crate::results::Explanation;
-use crate::results::accuracy::FAIR;
+use crate::results::accuracy::{CLOSE, FAIR};
+use crate::results::explanation::{Explanation, MissTally};
 use fathom_core::experiment::{
     Dimension, Finding, Found, MainFigure, Point, Question, Statement, finding, statement,
 };
@@ -13,22 +13,24 @@ use std::collections::BTreeSet;
 /// How many misses there are, and of how many the cause is known.
 pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
     let counted = |count: usize, name: &str| Found::exact(count as f64, Dimension::Count).named(name);
-    let of =
-        |is_one: fn(&Explanation) -> bool| judged.iter().filter(|miss| is_one(&miss.explanation)).count();
-    let explained = of(|explanation| matches!(explanation, Explanation::Cause { .. }));
-    let uncertain = of(|explanation| *explanation == Explanation::NotCertain);
-    let assumed = of(|explanation| matches!(explanation, Explanation::Overstated { .. }));
-    (!judged.is_empty()).then(|| {
+    let tally = MissTally::of(judged.iter().map(|miss| &miss.explanation));
+    let in_doubt = (tally.in_doubt > 0).then(|| {
+        let verb = if tally.in_doubt == 1 { "rests" } else { "rest" };
+        let doubted = counted(tally.in_doubt, "misses in doubt");
+        statement!("{doubted} {verb} on evidence that fails, ", doubted)
+    });
+    (tally.all() > 0).then(|| {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {assumed} would not be so far too high without one term that was not measured and that the result bounds (why it takes less here is unknown), {uncertain} may not have missed, {rest} are not \
+             {explained}, {assumed} would not be so far too high without one term that was not measured and that the result bounds (why it takes less here is unknown), {uncertain} may not have missed, {in_doubt}{rest} are not \
              explained.",
-            missed = counted(judged.len(), "predictions missed"),
-            explained = counted(explained, "misses explained"),
-            uncertain = counted(uncertain, "misses not certain"),
-            assumed = counted(assumed, "misses in one assumed term"),
-            rest = counted(judged.len() - explained - assumed - uncertain, "misses not explained")
+            missed = counted(tally.all(), "predictions missed"),
+            explained = counted(tally.explained, "misses explained"),
+            uncertain = counted(tally.uncertain, "misses not certain"),
+            assumed = counted(tally.overstated, "misses in one assumed term"),
+            in_doubt,
+            rest = counted(tally.unexplained, "misses not explained")
         )
     })
 }
@@ -151,7 +153,8 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             "Not certain: the machine was in several states, and one of them is within a factor of {FAIR} of the prediction."
         ),
         (Explanation::NotCertain, _) => statement!(
-            "Whether it missed is not certain: the interval reaches to within a factor of {FAIR} of the prediction."
+            "Whether it missed is not certain: the interval reaches to within a factor of {FAIR} of the prediction.{input}",
+            input = input_by_now(miss, figures)
         ),
         (_, Some(cause)) => statement!(
             "{sizes}: with the measured value the prediction is {again}.",
@@ -163,6 +166,13 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             None => not_explained(miss, figures),
         },
     }
+}
+
+/// The input of a prediction that has become another figure since, with both values; nothing where it is like what it was.
+fn input_by_now(miss: &Judged, figures: Figures) -> Option<Statement> {
+    let input = changed_input(&miss.missed, figures)?;
+    let moved = input.changes.is_some_and(|changes| changes > CLOSE);
+    moved.then(|| statement!(" Its input has changed: {sizes}.", sizes = input.sizes.clone()))
 }
 
 fn not_explained(miss: &Judged, figures: Figures) -> Statement {

@@ -379,3 +379,22 @@ fn a_move_of_the_cpus_is_excluded_by_the_looks_at_their_distance() {
     assert!(!told(Placement::AcrossCpus, &[25.0, 200.0]).contains("a move of the two"));
     assert!(!told(Placement::OneCpu, &[80.0]).contains("a move of the two"));
 }
+
+#[test]
+fn a_pair_of_readings_is_not_explained_by_a_reading() {
+    const CLOCK: &str = "cpu/timing_overhead";
+    const COST: Selector = Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("rdtscp"))]);
+    let machine = planted::machine();
+    let mut known = Known::new(&machine, None);
+    COST.plant(&mut known, 31.0);
+    let of = |measure: &str| {
+        let prediction = Prediction::new().hardware("reading", 1.0, Basis::published(14.0, "a paper"));
+        let point =
+            Selector::only(CLOCK, &[("reading", Name("rdtscp"))]).point(&[("measure", measure.into())]);
+        PointResult { experiment: CLOCK.to_owned(), point, ..result(Unit::Nanoseconds, 30.0, prediction) }
+    };
+    let mut points = [of("pair"), of("resolution")];
+    explain(&[CLOCK], &mut points, Figures { supported: &known, all: &known, shared: &[], levels: &[] });
+    assert_eq!(points[0].explanation, Some(Explanation::NotExplained), "the same work, timed again");
+    assert!(matches!(points[1].explanation, Some(Explanation::Cause { .. })), "{:?}", points[1].explanation);
+}
