@@ -3,7 +3,7 @@
 use super::{Agreement, CrossCheck, OF_STATES, are_apart};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
-use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
+use fathom_core::experiment::{CoreUse, Found, Known, Placement, Selector, Statement, capitalize, statement};
 
 /// One operation, and the points that measure it.
 pub(super) struct Equal {
@@ -263,9 +263,10 @@ impl Equal {
             statement!("their intervals overlap")
         } else {
             statement!(
-                "they differ by a factor of {apart}. What differs between them, not measured by itself: {because}",
+                "they differ by a factor of {apart}. What differs between them, not measured by itself: {because}{states}",
                 apart,
-                because = self.because
+                because = self.because,
+                states = beside_unknown(all.iter().map(|(_, value)| value.core))
             )
         };
         let statement =
@@ -292,6 +293,17 @@ impl Equal {
         if is_far && are_apart(least, most) { Agreement::Contradicts } else { Agreement::Differs }
     }
 }
+
+/// What is said where of some figures the state of the core is known and of others it is whatever the core did.
+fn beside_unknown(cores: impl Iterator<Item = Option<CoreUse>>) -> &'static str {
+    let cores: Vec<Option<CoreUse>> = cores.collect();
+    let (known, unknown) = (cores.iter().any(Option::is_some), cores.iter().any(Option::is_none));
+    if known && unknown { OF_UNKNOWN } else { "" }
+}
+
+/// The words of that.
+const OF_UNKNOWN: &str =
+    "; and the state of the core, which is known of one part of these figures and not of the other";
 
 #[cfg(test)]
 mod tests {
@@ -333,6 +345,18 @@ mod tests {
             "{text}"
         );
         assert_eq!(judged([Some(1000.0), Some(2080.0), None]).expect("a check").0, Agreement::Contradicts);
+    }
+
+    #[test]
+    fn figures_of_a_known_and_of_an_unknown_state_are_told_apart() {
+        let alone = Some(CoreUse::Alone);
+        assert_eq!(beside_unknown([alone, None].into_iter()), OF_UNKNOWN);
+        assert_eq!(beside_unknown([alone, alone].into_iter()), "");
+        assert_eq!(
+            beside_unknown([None, None].into_iter()),
+            "",
+            "as on a machine whose core is never looked at"
+        );
     }
 
     #[test]

@@ -47,7 +47,9 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let (least, most) = bounds(&all);
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let level = format!("L{}", known.machine.last_level(cpu)?);
-    let headline = headline(is_visible(premises, &level), size(stated), [size(least), size(most)]);
+    let beyond_second = (!is_visible(premises, &level)).then(|| beyond_the_second(known, least)).flatten();
+    let headline =
+        headline(is_visible(premises, &level), size(stated), [size(least), size(most)], beyond_second);
     let edges = Statement::joined(all.into_iter().map(|edge| edge.statement), "; ")?;
     let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
                inside.";
@@ -56,7 +58,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 
 /// What is known of the end of the last-level cache, between two sizes: of a level that the curve of loads does not show it is not said
 /// that this core can use it.
-fn headline(is_visible: bool, stated: Found, [least, most]: [Found; 2]) -> Statement {
+fn headline(
+    is_visible: bool,
+    stated: Found,
+    [least, most]: [Found; 2],
+    within: Option<Statement>,
+) -> Statement {
     let at_the_most = most.named("last cache, largest usable size");
     let at_the_least = least.named("last cache, smallest usable size");
     let declared = stated.named("last cache, declared");
@@ -74,10 +81,24 @@ fn headline(is_visible: bool, stated: Found, [least, most]: [Found; 2]) -> State
         );
     }
     statement!(
-        "The last-level cache, declared as {declared}, shows no level of its own to this core: what is faster than memory ends {end}.",
+        "The last-level cache, declared as {declared}, shows this core no flat part that ends: {within}what is faster than memory ends {end}.",
         declared,
+        within,
         end
     )
+}
+
+/// A load from the largest set that is faster than memory for certain, where that is beyond the second level: the cache takes part, though
+/// the curve shows no end of it.
+fn beyond_the_second(known: &Known, within: u64) -> Option<Statement> {
+    let second = known.machine.data_cache_bytes(known.machine.measured_cpu(), 2)?;
+    let of = |(size, load): (u64, Found)| (size > second && size == within).then_some(load);
+    let load = LOADS.along("size", known).into_iter().find_map(of)?;
+    Some(statement!(
+        "a load from {within} takes {load}, and ",
+        within = declared::size(within),
+        load = load.named("a load from the largest set faster than memory")
+    ))
 }
 
 /// Whether the curve of loads shows a level, by the function that every report takes its levels from; where it shows none at all, too
@@ -228,10 +249,28 @@ mod tests {
     #[test]
     fn of_a_level_that_the_curve_does_not_show_nothing_is_usable() {
         let size = |mib: u64| Found::exact((mib * MIB) as f64, Dimension::Of(Unit::Bytes));
-        let text = |visible| headline(visible, size(300), [size(4), size(16)]).plain();
+        let text = |visible| headline(visible, size(300), [size(4), size(16)], None).plain();
         assert!(text(true).ends_with("are usable by this core."), "{}", text(true));
-        assert!(!text(false).contains("usable") && text(false).contains("shows no level of its own"));
-        assert!(headline(false, size(300), [size(8); 2]).plain().contains("ends at about"));
+        assert!(!text(false).contains("usable") && text(false).contains("no flat part that ends"));
+        let at_once = headline(false, size(300), [size(8); 2], None).plain();
+        assert!(at_once.contains("ends at about"), "{at_once}");
+    }
+
+    #[test]
+    fn what_lies_between_the_second_level_and_memory_is_told_with_its_time() {
+        let mut machine = declaring(480 * MIB);
+        let mut caches = machine.caches.value().expect("caches").clone();
+        let mut second = caches[0].clone();
+        (second.level, second.size_bytes) = (2, Fact::known(2 * MIB, "a test"));
+        caches.push(second);
+        machine.caches = Fact::known(caches, "a test");
+        let mut known = Known::new(&machine, None);
+        for (mib, ns) in [(1, 5.0), (4, 40.0), (64, 150.0)] {
+            LOADS.plant_at(&mut known, &[("size", json!(mib * MIB))], ns);
+        }
+        let told = |mib: u64| beyond_the_second(&known, mib * MIB).map(|told| told.plain());
+        assert_eq!(told(4).as_deref(), Some("a load from 4 MiB takes {40}, and "));
+        assert_eq!(told(1), None, "the second level has it");
     }
 
     #[test]

@@ -73,7 +73,7 @@ fn path(premises: &Premises, way: &str, window: Selector, trip: Selector, packet
         (true, true) => " has the ramp of slow start",
         (true, false) => " has a ramp, but not that of slow start",
         (false, true) => " shows no ramp in its windows, though slow start would cause one",
-        (false, false) => " has no ramp, and needs none",
+        (false, false) => " shows no ramp in its first milliseconds, and needs none",
     };
     let headline = statement!(
         "A TCP stream {way}{verdict}: its first window has {ratio} of the rate of the last.",
@@ -127,12 +127,9 @@ mod tests {
 
     #[test]
     fn a_short_path_needs_none_and_two_windows_are_no_ramp() {
-        assert!(
-            conclusion(&[1e6, 1e6, 1e6]).is_some_and(|conclusion| conclusion
-                .headline
-                .plain()
-                .contains("has no ramp, and needs none"))
-        );
+        assert!(conclusion(&[1e6, 1e6, 1e6]).is_some_and(|conclusion| {
+            conclusion.headline.plain().contains("shows no ramp in its first milliseconds, and needs none")
+        }));
         assert!(
             conclusion(&[1e6, 2e6, 4e6])
                 .is_some_and(|conclusion| conclusion.headline.plain().contains("not that of slow start"))

@@ -146,7 +146,19 @@ impl Experiment for Noise {
             }
         };
         let beyond = beyond_ticks(known, *cpu, most);
-        vec![finding!(Question::Experiment, "{shares}.{beyond}", shares, beyond)]
+        let unpredicted = unpredicted(known.machine.is_virtual());
+        vec![finding!(Question::Experiment, "{shares}.{beyond}{unpredicted}", shares, beyond)]
+    }
+}
+
+/// What the prediction has not: it knows the tick, and nothing of others.
+fn unpredicted(is_virtual: bool) -> &'static str {
+    if is_virtual {
+        " The prediction is of the tick alone, as if nothing else ran: what other work on this machine, a neighbour on the core and \
+         the host take comes on top of it, and cannot be predicted."
+    } else {
+        " The prediction is of the tick alone, as if nothing else ran: what other work on this machine takes comes on top of it, and \
+         cannot be predicted."
     }
 }
 
@@ -193,6 +205,10 @@ mod tests {
             beyond.contains("comes {250} times a second") && beyond.contains("ticks would take {2000}"),
             "{beyond}"
         );
-        assert!(!told(1_900.0).contains("ticks"), "they may be all of it");
+        assert!(!told(1_900.0).contains("ticks would take"), "they may be all of it");
+        assert!(
+            told(1_900.0).contains("prediction is of the tick alone"),
+            "as on a machine that is not idle"
+        );
     }
 }

@@ -189,14 +189,19 @@ impl Experiment for LoadedLatency {
         let finding = |all| {
             finding!(
                 Question::Experiment,
-                "A load takes {idle} while no other core uses memory; {all}.",
+                "A load takes {idle} while no other core uses memory; {all}.{alike}",
                 idle = idle.named("load, idle"),
-                all
+                all,
+                alike = STATES
             )
         };
         all.map(finding).into_iter().collect()
     }
 }
+
+/// Why the traffic is not to be compared with one thread's rate elsewhere.
+const STATES: &str = " The traffic is of the widest vectors, whatever else used the cores of its threads: beside it a rate of \
+                      memory/bandwidth may be of another method and of another state of its core.";
 
 /// The latency is plotted against the bandwidth that the others drew.
 fn against(point: &Point) -> Option<Point> {

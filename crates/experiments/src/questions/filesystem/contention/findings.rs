@@ -92,7 +92,7 @@ fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
     let share = slope.share_of(alone);
     let serial = match share.interval {
         Some(ends) if ends.contains(1.0) => ": the device serves one request after the other",
-        Some(ends) if ends.high < 1.0 => ": the device serves several at once",
+        Some(ends) if ends.high < 1.0 => return Some(several_at_once(pattern, (alone, share), known)),
         Some(_) => ": the processes slow each other down by more than queueing",
         None => "",
     };
@@ -101,6 +101,29 @@ fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
         share = share.named(&format!("{pattern}, slope over one process alone")),
         alone = alone.named(&format!("{pattern}, one process alone"))
     ))
+}
+
+/// That the device serves several at once, with the number of processes by which it shows, and how many that would be.
+fn several_at_once(pattern: &str, (alone, share): (Found, Found), known: &Known) -> Statement {
+    let times = known.found_along(NAME, &point(pattern, EACH, USUAL_FILE, 1), &PROCESSES);
+    let most = times.last().filter(|(processes, _)| *processes > 1);
+    let shown = most.map(|(processes, block)| {
+        let one_by_one = alone.scaled(*processes as f64);
+        statement!(
+            ": with {processes} processes a block of each takes {block}, one after the other they would take {one_by_one}, so the device \
+             serves {served} at once",
+            processes = processes.to_string(),
+            block = block.named(&format!("{pattern}, a block with most processes")),
+            one_by_one = one_by_one.named(&format!("{pattern}, most processes one after the other")),
+            served = one_by_one.over(*block).named(&format!("{pattern}, served at once"))
+        )
+    });
+    statement!(
+        " A further process adds {share} of the time of one process alone ({alone}){shown}.",
+        share = share.named(&format!("{pattern}, slope over one process alone")),
+        alone = alone.named(&format!("{pattern}, one process alone")),
+        shown
+    )
 }
 
 /// The pattern of one process alone, which reads in its own order: the mixtures have no point with one process.

@@ -87,8 +87,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     };
     Some(finding!(
         Question::Experiment,
-        "Across CPUs one stream of TCP over loopback moves at most {tcp}, in chunks of \
-         {chunk}{on_one}{socket}{pipe}.{fastest}",
+        "Across CPUs one stream of TCP over loopback moves most in chunks of {chunk}, {tcp}{on_one}{socket}{pipe}.{fastest}",
         tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
         on_one = on_one(TCP, LOOPBACK),
@@ -141,7 +140,7 @@ fn fastest(known: &Known) -> Option<Statement> {
         )
     };
     Some(statement!(
-        " The fastest of all is {first}, {most}{apart}.",
+        " Of these single streams, sent and by their best chunks, the fastest is {first}, {most}{apart}.",
         most = most.named("fastest way"),
         apart
     ))
