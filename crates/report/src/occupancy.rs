@@ -153,14 +153,12 @@ pub(super) fn mark_legend<'run>(points: impl IntoIterator<Item = &'run PointResu
 /// What a caption says of values whose rows name no state, because their work is not short: in what share of the time the core was shared
 /// when it was looked at. Empty if there are none, or if it never was.
 pub(super) fn of_unmarked<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
-    let at_ends = |point: &'run PointResult| {
-        point.core.as_ref().filter(|core| core.state == CoreState::AtEnds)?.shared_share
-    };
     let shares: Vec<f64> = points.into_iter().filter_map(at_ends).collect();
-    unmarked(&shares)
+    unmarked("Rows that name no state of the core", &shares)
 }
 
-fn unmarked(shares: &[f64]) -> String {
+/// What is said of these values, whose work is not short.
+fn unmarked(which: &str, shares: &[f64]) -> String {
     let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
     let most = shares.iter().copied().fold(0.0, f64::max);
     if most < SELDOM {
@@ -168,9 +166,12 @@ fn unmarked(shares: &[f64]) -> String {
     }
     let of = |share: f64| quantities::percent(share);
     let share = if of(least) == of(most) { of(most) } else { format!("{} to {}", of(least), of(most)) };
-    format!(
-        " Rows that name no state of the core are of whatever it did: it was shared {share} of the time when it was looked at."
-    )
+    format!(" {which} are of whatever the core did: it was shared {share} of the time when it was looked at.")
+}
+
+/// The share of the time in which the core was shared when it was looked at, of work that is not short.
+fn at_ends(point: &PointResult) -> Option<f64> {
+    point.core.as_ref().filter(|core| core.state == CoreState::AtEnds)?.shared_share
 }
 
 /// What a caption says of a picture whose marks are of unlike states of the core; empty if they are not.
@@ -179,8 +180,13 @@ pub(super) fn of_picture(points: &[&PointResult]) -> String {
         let mine = points.iter().filter(|point| state(point) == Some(name));
         mine.map(|point| words::short_label(*point, &point.point)).collect()
     };
-    unlike([of(ALONE), of(SHARED), of(MIXTURE)])
+    let shares: Vec<f64> = points.iter().copied().filter_map(at_ends).collect();
+    let which = if shares.len() == points.len() { "Its marks" } else { MARKS_OF_LONG_WORK };
+    unlike([of(ALONE), of(SHARED), of(MIXTURE)]) + &unmarked(which, &shares)
 }
+
+/// The marks of a picture that are of no one state of the core, where others are.
+const MARKS_OF_LONG_WORK: &str = "Its marks of work that is not short";
 
 /// How many names of a kind a caption has room for.
 const NAMED: usize = 3;
@@ -256,13 +262,11 @@ mod tests {
 
     #[test]
     fn rows_without_a_state_are_told_how_often_the_core_was_shared() {
-        assert_eq!(unmarked(&[]), "");
-        assert_eq!(unmarked(&[0.0, 0.001]), "", "a core that was never shared");
-        assert!(
-            unmarked(&[0.4, 0.62]).contains("shared 40.0 % to 62.0 % of the time"),
-            "{}",
-            unmarked(&[0.4, 0.62])
-        );
+        let rows = |shares: &[f64]| unmarked("Rows that name no state of the core", shares);
+        assert_eq!(rows(&[]), "");
+        assert_eq!(rows(&[0.0, 0.001]), "", "a core that was never shared");
+        let both = rows(&[0.4, 0.62]);
+        assert!(both.contains("shared 40.0 % to 62.0 % of the time"), "{both}");
     }
 
     #[test]

@@ -36,6 +36,29 @@ pub(super) fn intervals(point: &PointResult, measure: Measure) -> Option<String>
     Some(if none { ABSENT.to_owned() } else { listed(ranges.into_iter(), "or") })
 }
 
+/// The interval of each state with the unit: `4.03–4.21 or 5.01–5.22 µs`, `4.03–4.21 µs or –`; `None` for a point of one state.
+pub(super) fn intervals_with_unit(point: &PointResult, measure: Measure) -> Option<String> {
+    let range =
+        |(value, ends): (f64, Option<(f64, f64)>)| ends.map(|(low, high)| measure.range(value, low, high));
+    point.mixture.as_ref()?;
+    Some(with_unit(with_ends(point).into_iter().map(range).collect(), measure.symbol))
+}
+
+/// A unit behind the last range, or behind each where a state has none: a unit behind nothing would be no interval.
+fn with_unit(ranges: Vec<Option<String>>, symbol: &str) -> String {
+    match ranges.iter().flatten().count() {
+        0 => ABSENT.to_owned(),
+        all if all == ranges.len() => format!("{} {symbol}", listed(ranges.into_iter().flatten(), "or")),
+        _ => {
+            let each = |range: Option<String>| match range {
+                Some(range) => format!("{range} {symbol}"),
+                None => ABSENT.to_owned(),
+            };
+            listed(ranges.into_iter().map(each), "or")
+        }
+    }
+}
+
 /// How far the farther end of each state's interval is from its value, as a share of it; empty for a point of one state.
 pub(super) fn reaches(point: &PointResult) -> Vec<Option<f64>> {
     let reach = |state: MachineState| {
@@ -117,5 +140,18 @@ fn listed(texts: impl Iterator<Item = String>, last: &str) -> String {
     match texts.split_last() {
         Some((one, rest)) if !rest.is_empty() => format!("{} {last} {one}", rest.join(", ")),
         _ => texts.concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_stands_behind_ranges_and_never_behind_none() {
+        let some = |range: &str| Some(range.to_owned());
+        assert_eq!(with_unit(vec![some("4–5"), some("7–9")], "µs"), "4–5 or 7–9 µs");
+        assert_eq!(with_unit(vec![some("4–5"), None], "µs"), "4–5 µs or –");
+        assert_eq!(with_unit(vec![None, None], "µs"), "–");
     }
 }

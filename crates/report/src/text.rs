@@ -111,28 +111,33 @@ pub(super) fn clipped(lead: &str, text: &str, style: Style) -> String {
 
 /// The same in at most this many lines.
 pub(super) fn clipped_to(most: usize, lead: &str, text: &str, style: Style) -> String {
+    clipped_with(ELLIPSIS, most, lead, text, style)
+}
+
+/// The same with this ending where a part is left out.
+pub(super) fn clipped_with(ending: &str, most: usize, lead: &str, text: &str, style: Style) -> String {
     let indent = display_width(lead);
     let room = style.width.saturating_sub(indent).max(20);
     let all = lines(&clean(text), room);
     let mut shown: Vec<String> = all.iter().take(most).map(|line| cut(line, room)).collect();
     if let Some(last) = shown.last_mut().filter(|_| all.len() > most) {
-        *last = ended(last.trim_end_matches(ELLIPSIS), room);
+        *last = ended(last.trim_end_matches(ELLIPSIS), room, ending);
     }
     format!("{lead}{}\n", shown.join(&format!("\n{}", " ".repeat(indent))))
 }
 
 /// A line of at most `room` letters; a longer one ends after a word and an ellipsis.
 pub(super) fn cut(line: &str, room: usize) -> String {
-    if display_width(line) <= room { line.to_owned() } else { ended(line, room) }
+    if display_width(line) <= room { line.to_owned() } else { ended(line, room, ELLIPSIS) }
 }
 
 /// Marks that something is left out.
 const ELLIPSIS: &str = " …";
 
-/// The words of a line that leave room for an ellipsis, without the punctuation of the last; the beginning of a word that is longer
+/// The words of a line that leave room for an ending, without the punctuation of the last; the beginning of a word that is longer
 /// than the line.
-fn ended(line: &str, room: usize) -> String {
-    let words_end = room.saturating_sub(display_width(ELLIPSIS));
+fn ended(line: &str, room: usize, ending: &str) -> String {
+    let words_end = room.saturating_sub(display_width(ending));
     let fitting: String = line.chars().take(words_end + 1).collect();
     let words = if display_width(line) <= words_end {
         line
@@ -142,7 +147,7 @@ fn ended(line: &str, room: usize) -> String {
     let words = words.trim_end_matches(|letter: char| letter.is_whitespace() || ".,;:·(–".contains(letter));
     match words {
         "" => line.chars().take(room.saturating_sub(1)).collect::<String>() + "…",
-        words => words.to_owned() + ELLIPSIS,
+        words => words.to_owned() + ending,
     }
 }
 
@@ -167,6 +172,9 @@ mod tests {
             "- the first did not. The\n  second line is …\n"
         );
         assert_eq!(clipped_to(1, "- ", "the first did not. The second", style), "- the first did not …\n");
+        let more = |text: &str| clipped_with(" … (more)", 1, "- ", text, style);
+        assert_eq!(more("the first did not. The second"), "- the first did … (more)\n");
+        assert_eq!(more("the first did not."), "- the first did not.\n");
     }
 
     #[test]

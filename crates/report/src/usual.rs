@@ -121,9 +121,11 @@ impl<'run> UsualFigures<'run> {
                 near.own_kind()
             )),
             (true, true) => Some(format!(
-                "the range among {words} of the atlas, and their number without one that may be this machine ({SAME_SETUP})"
+                "the range among {words} of the atlas, each at its own frequency, and their number without one that may be this machine ({SAME_SETUP})"
             )),
-            (true, false) => Some(format!("the range among {words} of the atlas, and their number")),
+            (true, false) => Some(format!(
+                "the range among {words} of the atlas, each at its own frequency, and their number"
+            )),
         }
     }
 

@@ -122,7 +122,7 @@ pub fn number(scale: Scale, number: u64) -> String {
     match scale {
         Scale::Bytes => quantities::size(number),
         Scale::Nanoseconds => exact_time(number),
-        _ => number.to_string(),
+        Scale::Count | Scale::Name => quantities::whole(number),
     }
 }
 

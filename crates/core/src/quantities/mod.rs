@@ -330,6 +330,11 @@ pub fn plain(value: f64) -> String {
     if value.fract() == 0.0 && (0.0..1e15).contains(&value) { count(value as usize) } else { number(value) }
 }
 
+/// A setting, whole and never rounded, in groups of three: `16 384`.
+pub fn whole(number: u64) -> String {
+    digits::grouped(&number.to_string())
+}
+
 /// A number of things, whole and in groups of three: `12 345`; from a million on `1.23 million`.
 pub fn count(things: usize) -> String {
     match things as f64 {

@@ -41,6 +41,7 @@ pub(crate) fn figures(
                 let rest = curves.split_off(SERIES.min(curves.len()));
                 let (named, landmarks) = (along.to_owned(), vec![]);
                 let shown = Curves {
+                    shared: String::new(),
                     of: method,
                     statistic: "Mean",
                     along,

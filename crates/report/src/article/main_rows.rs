@@ -174,12 +174,8 @@ fn row(main: &Main, shared: Option<Measure>, has_states: bool) -> Row {
     let values = point.and_then(|point| states::values(point, measure));
     let median = written(values.unwrap_or_else(|| measure.number(value, ends)));
     let interval = ends.map(|(low, high)| written(measure.range(value, low, high)));
-    let of_states = point.and_then(|point| states::intervals(point, measure));
-    let interval = match of_states {
-        Some(ranges) if ranges == words::ABSENT => Some(ranges),
-        Some(ranges) => Some(written(ranges)),
-        None => interval,
-    };
+    let ranges = if shared.is_some() { states::intervals } else { states::intervals_with_unit };
+    let interval = point.and_then(|point| ranges(point, measure)).or(interval);
     let part = |part| {
         let of = |point| match shared {
             None => summary::part(point, part, measure),

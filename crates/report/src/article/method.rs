@@ -60,8 +60,9 @@ fn states_and_growth(looked: bool) -> String {
         because too few trials show either; it is compared with neither. ";
     let core = if looked { core } else { "" };
     format!(
-        "{core}Where the trials or the observations of a point fall into several states of the machine, each has a value of its own, and a \
-         median over all is given of none. Growth along a parameter is judged by a least-squares line through the points of a sweep, fitted \
+        "{core}Where the trials of a point fall into two groups, or its median lies between clusters of its observations where few of them \
+         are, each state of the machine has a value of its own, and a median over all is given of none. Where many observations lie \
+         around the median it stands as one value, and the appendix notes the clusters as modes. Growth along a parameter is judged by a least-squares line through the points of a sweep, fitted \
          in every round, with the interval of its slope over the rounds; from one setting to the next by the interval of their difference. \
          What includes zero is no growth that shows."
     )

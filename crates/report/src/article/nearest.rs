@@ -56,7 +56,7 @@ impl<'run> Nearest<'run> {
             |caption, machine| {
                 let sources = machine.sources.iter().filter_map(|source| references::source(source));
                 sources
-                    .fold(caption.and(format!("{} ", machine.title())), |caption, source| {
+                    .fold(caption.and(machine.title().clone()), |caption, source| {
                         caption.cite(&*source.title)
                     })
                     .and("; ")

@@ -185,8 +185,8 @@ pub(super) fn published_statistics(results: &Results) -> Section {
         }
     }
     let summary = format!(
-        "The statistics of {} values",
-        table.groups.iter().map(|group| group.rows.len()).sum::<usize>()
+        "The statistics of {}",
+        plural(table.groups.iter().map(|group| group.rows.len()).sum(), "value")
     );
     Section::new(Key::of("published-statistics"), "Other statistics").lettered().with(Block::Folded {
         summary: summary.into(),

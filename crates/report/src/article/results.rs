@@ -199,12 +199,11 @@ fn of_shared(point: &PointResult, shared: Option<Measure>) -> Option<String> {
 fn of_states(point: &PointResult, shared: Option<Measure>) -> Option<String> {
     let own = || states::measure(point, summary::figure(point).unwrap_or(0.0));
     let measure = shared.unwrap_or_else(own);
-    let ranges = states::intervals(point, measure)?;
-    Some(if shared.is_some() || ranges == words::ABSENT {
-        ranges
+    if shared.is_some() {
+        states::intervals(point, measure)
     } else {
-        format!("{ranges} {}", measure.symbol)
-    })
+        states::intervals_with_unit(point, measure)
+    }
 }
 
 fn interval(unit: Unit, shared: Option<Measure>, estimate: &Estimate) -> Option<String> {
@@ -260,5 +259,11 @@ fn gathered(point: &PointResult, median: Text) -> Text {
         format!("{} ({})", words::observed(point.unit, mode.centre), quantities::percent(mode.share))
     });
     let before = if point.baseline.is_some() { ", before the baseline is subtracted" } else { "" };
-    median.noted(format!("Modes: {}{before}.", modes.collect::<Vec<_>>().join(" and ")))
+    // What stands in one value though it has modes is said to.
+    let stands = if point.baseline.is_none() && point.mixture.is_none() {
+        " One value: the median does not lie between them where few observations are."
+    } else {
+        ""
+    };
+    median.noted(format!("Modes: {}{before}.{stands}", modes.collect::<Vec<_>>().join(" and ")))
 }

@@ -72,6 +72,7 @@ fn figure(names: [&str; 2], along: &str, (group, unit): &(Point, Unit), rows: &[
     };
     let of = words::short_label(first, group);
     let mut figure = Curves {
+        shared: String::new(),
         of: &first.experiment,
         statistic: "",
         along,

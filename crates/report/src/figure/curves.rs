@@ -17,6 +17,8 @@ const PLOT_HEIGHT: f64 = 160.0;
 pub struct Curves<'a> {
     /// The measured object: an experiment, a method.
     pub of: &'a str,
+    /// The parameters that all curves share, in words; empty if there are none, or if the names have them.
+    pub shared: String,
     /// The statistic of the marks if it is not a median: "Mean".
     pub statistic: &'static str,
     /// The name of the setting.
@@ -188,11 +190,14 @@ impl Curves<'_> {
 
     fn caption(&self, plot: &Plot) -> String {
         let quantity = quantity(self.unit);
+        let along = words::spelt(self.along);
+        let along = match self.shared.as_str() {
+            "" => along,
+            shared => format!("{along} ({shared}, all of them)"),
+        };
         let mut caption = match self.statistic {
-            "" => format!("{quantity} by {}.", words::spelt(self.along)),
-            statistic => {
-                format!("{statistic} {} by {}.", quantity.to_lowercase(), words::spelt(self.along))
-            }
+            "" => format!("{quantity} by {along}."),
+            statistic => format!("{statistic} {} by {along}.", quantity.to_lowercase()),
         };
         caption += &self.visible();
         caption += self.fits();

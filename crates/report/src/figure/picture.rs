@@ -6,7 +6,7 @@ use super::mark::{Mark, extent, mark};
 use super::operations::KINDS;
 use super::rows;
 use super::svg::{self, Drawing};
-use crate::{occupancy, run, states, verdict};
+use crate::{occupancy, run, states, verdict, words};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -46,7 +46,7 @@ pub(crate) fn figure(results: &Results) -> Option<DrawnFigure> {
     let rows = rows_of(results);
     let bottom = rows.last()?.y + ROW * 0.5 + 4.0;
     let axis = axis(&rows);
-    let mut drawing = Drawing::sized(WIDTH, bottom + 30.0);
+    let mut drawing = Drawing::sized(WIDTH, bottom + 48.0);
     titles(&mut drawing, results);
     legend(&mut drawing, rows.iter().any(|row| row.shared.is_some()));
     frame(&mut drawing, &axis, bottom);
@@ -113,7 +113,14 @@ fn titles(drawing: &mut Drawing, results: &Results) {
         results.run.header.started.split('T').next().unwrap_or_default(),
         verdict::sentence(results)
     );
-    drawing.text("op", "start", (14.0, 54.0), &svg::shortened(&trust, svg::letters("op", WIDTH - 28.0)));
+    drawing.text("op", "start", (14.0, 54.0), &whole_sentences(&trust, svg::letters("op", WIDTH - 28.0)));
+}
+
+/// The first sentences of a text that fit together, and of a first one that is longer what fits.
+fn whole_sentences(text: &str, most: usize) -> String {
+    let ends = text.match_indices(". ").map(|(at, _)| at + 1).chain([text.len()]);
+    let fitting = ends.filter(|end| text[..*end].chars().count() <= most).last();
+    fitting.map_or_else(|| svg::shortened(text, most), |end| text[..end].to_owned())
 }
 
 fn legend(drawing: &mut Drawing, shared: bool) {
@@ -142,6 +149,8 @@ fn frame(drawing: &mut Drawing, axis: &Axis, bottom: f64) {
         drawing.text("op", "middle", (x, bottom + 19.0), &quantities::tick(Unit::Nanoseconds, tick));
     }
     drawing.line("axis", (LEFT, bottom), (RIGHT, bottom));
+    let middle = f64::midpoint(LEFT, RIGHT);
+    drawing.text("op", "middle", (middle, bottom + 38.0), words::quantity(Unit::Nanoseconds));
 }
 
 /// The kinds of operations at the left edge, with a line between two of them.
@@ -183,4 +192,17 @@ fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
         (None, None) => return,
     };
     drawing.text("op", "start", (SHARED, y + 5.0), &beside);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_ends_with_a_whole_sentence_if_one_fits() {
+        let text = "Trust: low. 38 % of all. Others scatter.";
+        assert_eq!(whole_sentences(text, 100), text);
+        assert_eq!(whole_sentences(text, 27), "Trust: low. 38 % of all.");
+        assert!(whole_sentences(text, 8).ends_with('…'), "none fits");
+    }
 }

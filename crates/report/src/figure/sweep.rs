@@ -127,14 +127,16 @@ fn figure(results: &Results, series: &[Sweep]) -> DrawnFigure {
     let (first, along) = (series[0].points[0].1, series[0].along.as_str());
     let named = words::parameter(first, along);
     let declared = first.method().map(|known| (known.about().shown.landmarks)(&results.run.header.machine));
+    let shared = shared(series);
     Curves {
+        shared: if shared.is_empty() { String::new() } else { words::shared_label(first, &shared) },
         of: &first.experiment,
         statistic: "",
         along,
         named,
         scale: words::scale(first, along),
         unit: first.unit,
-        members: series.iter().map(|series| curve(results, first, series)).collect(),
+        members: series.iter().map(|series| curve(results, first, series, &shared)).collect(),
         landmarks: declared
             .unwrap_or_default()
             .into_iter()
@@ -144,10 +146,30 @@ fn figure(results: &Results, series: &[Sweep]) -> DrawnFigure {
     .figure()
 }
 
-fn curve<'run>(results: &'run Results, first: &PointResult, series: &Sweep) -> Curve<'run> {
+/// The parameters that several series share: the caption has them, and so the names have room for what differs.
+fn shared(series: &[Sweep]) -> Vec<String> {
+    let [first, .., _] = series else { return vec![] };
+    let is_shared = |name: &str| series.iter().all(|other| other.group.get(name) == first.group.get(name));
+    let names = first.group.parameters().map(|(name, _)| name);
+    let shared: Vec<String> = names.filter(|name| is_shared(name)).map(str::to_owned).collect();
+    // A series that shares all of its parameters would have no name.
+    let has_name =
+        |series: &Sweep| series.group.parameters().any(|(name, _)| !shared.iter().any(|of| of == name));
+    if series.iter().all(has_name) { shared } else { vec![] }
+}
+
+fn curve<'run>(
+    results: &'run Results,
+    first: &PointResult,
+    series: &Sweep,
+    shared: &[String],
+) -> Curve<'run> {
     let marks = series.points.iter().filter_map(|(setting, point)| Some((*setting, mark(point)?)));
     Curve {
-        name: words::short_label(first, &series.group),
+        name: words::short_label(
+            first,
+            &shared.iter().fold(series.group.clone(), |rest, name| rest.without(name)),
+        ),
         marks: marks.collect(),
         trend: trend(results, series),
     }

@@ -3,7 +3,7 @@
 
 use crate::run::FailingClaim;
 use crate::text::Style;
-use crate::text::clipped_to;
+use crate::text::clipped_with;
 use crate::usual::UsualFigures;
 use crate::words::{self, plural};
 use crate::{finding, precision, run};
@@ -13,6 +13,9 @@ use fathom_engine::results::{Agreement, MechanismKind, PointResult, Results, dis
 
 /// The place of the other causes, as the screen names it.
 const FULL: &str = "with --full";
+
+/// The end of a sentence that is not whole.
+const MORE: &str = " … (more with --full)";
 
 /// The most findings named of one kind.
 const MOST: usize = 2;
@@ -88,7 +91,7 @@ pub(super) fn text<'run>(
 ) -> String {
     let clip = |lines: usize| {
         move |(mark, sentence): (&'static str, String)| {
-            (mark, clipped_to(lines, &format!("  {mark} "), &sentence, style))
+            (mark, clipped_with(MORE, lines, &format!("  {mark} "), &sentence, style))
         }
     };
     let all: Vec<(&'static str, String)> = statements(results, usual, FailingClaim::brief)

@@ -3,7 +3,7 @@
 use super::*;
 use crate::results::planted::{self, Plant as _};
 use crate::results::{CoreState, Evidence, Outcome, PointCore, ProcessorTime};
-use fathom_core::experiment::At::Name;
+use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{
     Basis, Check, Dimension, Parameter, Placement, Point, Prediction, Selector, TermEvent,
 };
@@ -389,9 +389,9 @@ fn a_pair_of_readings_is_not_explained_by_a_reading() {
     COST.plant(&mut known, 31.0);
     let of = |measure: &str| {
         let prediction = Prediction::new().hardware("reading", 1.0, Basis::published(14.0, "a paper"));
-        let point =
-            Selector::only(CLOCK, &[("reading", Name("rdtscp"))]).point(&[("measure", measure.into())]);
-        PointResult { experiment: CLOCK.to_owned(), point, ..result(Unit::Nanoseconds, 30.0, prediction) }
+        let point = Selector::only(CLOCK, &[("measure", Any), ("reading", Name("rdtscp"))])
+            .point(&[("measure", measure.into())]);
+        PointResult { experiment: CLOCK.to_owned(), point, ..result(Unit::Nanoseconds, 32.0, prediction) }
     };
     let mut points = [of("pair"), of("resolution")];
     explain(&[CLOCK], &mut points, Figures { supported: &known, all: &known, shared: &[], levels: &[] });
