@@ -3,6 +3,8 @@
 use crate::printed::{Findings, known, look, numbers, rows};
 use fathom::experiment::{Dimension, Piece};
 use fathom::record::Run;
+use fathom::report::paper::plain;
+use fathom::report::{RunReport, Subject};
 use fathom::results::Results;
 use fathom::statistics::Interval;
 use std::io::Read;
@@ -36,6 +38,22 @@ fn a_run_on_a_shared_core_is_printed_as_it_was_computed() {
 #[test]
 fn a_run_without_intervals_is_printed_as_it_was_computed() {
     is_printed_well("emerald-rapids-quick.jsonl.gz", 400);
+}
+
+/// Characters in a line of A4 in 8.5 points, and its lines.
+const SHEET: (usize, usize) = (124, 76);
+
+#[test]
+fn the_synopsis_of_a_run_of_everything_fits_on_a_page() {
+    for name in ["zen3-shared-quick-1.jsonl.gz", "emerald-rapids-quick.jsonl.gz"] {
+        let run = read(name);
+        let page = plain::render(&RunReport::of(&Results::of(&run)).synopsis(), SHEET.0);
+        let lines = page.lines().filter(|line| !line.trim().is_empty()).count();
+        assert!(lines <= SHEET.1, "{name}: {lines} lines\n{page}");
+        for part in ["Summary", "system call", "Method", "Machine and program", "The whole report"] {
+            assert!(page.contains(part), "{name}: {part}\n{page}");
+        }
+    }
 }
 
 /// The variable that names further run files, separated by colons, of whatever machine: `FATHOM_PRINTED_RUNS=run.jsonl cargo test

@@ -85,6 +85,11 @@ pub(super) fn leading(all: &[Ranked]) -> usize {
 }
 
 impl<'run> Ranked<'run> {
+    /// Whether both are the same figure of an experiment.
+    pub(super) fn is_same(&self, other: &Ranked) -> bool {
+        (self.experiment, self.rank) == (other.experiment, other.rank)
+    }
+
     /// Whether it has a value for each of two states of the machine.
     pub(super) fn has_states(&self) -> bool {
         matches!(self.main.source, FigureSource::Point(point) if point.mixture.is_some())

@@ -24,6 +24,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         parameters: vec![],
         unit: Unit::Nanoseconds,
         outcome: Outcome::Value(estimate),
+        bound: None,
         core_cycles: None,
         baseline: None,
         core: None,

@@ -24,7 +24,7 @@ use super::visits::Visits;
 use crate::parallel;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
-use fathom_core::experiment::{Experiment, Found, Point, Prediction, Statement};
+use fathom_core::experiment::{Bound, Experiment, Found, Point, Prediction, Statement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::sorting;
@@ -46,6 +46,8 @@ pub struct PointResult {
     pub unit: Unit,
     /// Its outcome, with the estimate.
     pub outcome: Outcome,
+    /// What its figure cannot be below (above, for rates); `None` if no such limit is known.
+    pub bound: Option<Bound>,
     /// The estimate in cycles of the core, where the cost follows its frequency.
     pub core_cycles: Option<Estimate>,
     /// The baseline's own median, if one was subtracted.
@@ -241,7 +243,7 @@ fn judge(
             } else {
                 let step = planned.method().map_or(0.0, |method| method.step(&planned.point));
                 headline.resolution = headline.resolution.max(step);
-                Outcome::measured(headline, bound, planned.unit)
+                Outcome::measured(headline, bound.clone(), planned.unit)
             }
         }
         (None, None) => Outcome::unmeasured(planned, trials),
@@ -258,6 +260,7 @@ fn judge(
         mixture: Mixture::of(&outcome, &visits, &all, &modes),
         core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
         outcome,
+        bound,
         baseline,
         cpu_distance: distance,
         core: states.core.and_then(|levels| PointCore::of(run, planned, &visits, &measured, levels)),

@@ -9,6 +9,7 @@ use crate::run;
 use crate::{description, occupancy, words};
 use fathom_core::machine::RawText;
 use fathom_core::quantities;
+use fathom_engine::record::Trial;
 use fathom_engine::results::{PointResult, Results};
 
 pub(super) fn of(results: &Results) -> Section {
@@ -206,9 +207,25 @@ fn warned(results: &Results) -> Vec<Block> {
 }
 
 /// The trials that an interval would need beyond its own to be so many times as narrow: its width falls with the root of their number.
-fn further_trials(point: &PointResult, times: f64) -> String {
-    let trials = point.estimate().map_or(0, |estimate| estimate.trials) as f64;
-    quantities::number((trials * (times * times - 1.0)).max(0.0).ceil())
+/// `each_s` is what one takes, seconds, and no number is told of more than a day holds.
+fn further_trials(trials: usize, times: f64, each_s: f64) -> String {
+    let further = (trials as f64 * (times * times - 1.0)).max(0.0).ceil();
+    if further * each_s > DAY { "more than a day".to_owned() } else { quantities::number(further) }
+}
+
+/// Seconds.
+const DAY: f64 = 24.0 * 3600.0;
+
+/// The mean time of a point's trials, seconds.
+fn each_trial(results: &Results, point: &PointResult) -> f64 {
+    let is_of = |trial: &&Trial| trial.point == point.point && trial.experiment == point.experiment;
+    let (took_s, number) = results
+        .run
+        .trials
+        .iter()
+        .filter(is_of)
+        .fold((0.0, 0_u32), |(sum, number), trial| (sum + trial.took_s, number + 1));
+    took_s / f64::from(number.max(1))
 }
 
 /// The widest of the intervals that are wider than their target.
@@ -222,7 +239,12 @@ fn missed(results: &Results) -> Option<Block> {
             Row::of([
                 linked(results, &point.experiment).and(format!(" {}", words::label(*point, &point.point))),
                 quantities::plus_minus(*width).into(),
-                further_trials(point, *width / results.run.header.settings.precision).into(),
+                further_trials(
+                    point.estimate().map_or(0, |estimate| estimate.trials),
+                    *width / results.run.header.settings.precision,
+                    each_trial(results, point),
+                )
+                .into(),
             ])
         })
         .collect();
@@ -238,4 +260,21 @@ fn missed(results: &Results) -> Option<Block> {
         Column::count("further trials wanted"),
     ]);
     (!rows.is_empty()).then(|| table.rows(rows).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::further_trials;
+
+    #[test]
+    fn no_number_is_told_of_trials_that_a_day_does_not_hold() {
+        assert_eq!(further_trials(7, 2.0, 0.05), "21");
+        assert_eq!(further_trials(7, 1.0, 0.05), "0");
+        assert_eq!(further_trials(7, 400.0, 0.05), "more than a day");
+        assert_eq!(
+            further_trials(100, 4.0, 60.0),
+            "more than a day",
+            "1 500 trials of a minute are 25 hours"
+        );
+    }
 }

@@ -97,23 +97,71 @@ fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
     }
 }
 
+/// Operations in a line each, for a page that has all else too: without what their predictions consist of and rest on, the value of
+/// the core shared, and the cause.
+pub(super) fn in_brief(results: &Results, figures: &[Ranked]) -> Table {
+    let points = || figures.iter().filter_map(|figure| figure.main.point());
+    let caption = format!(
+        "Operations: predicted before, measured after, medians with 95 % intervals.{}{}",
+        occupancy::mark_legend(points()),
+        at_frequency::legend(points())
+    );
+    let mut table = Table::new(Key::of("main-figures"), caption).columns([
+        Column::words("operation"),
+        Column::mixed("predicted"),
+        Column::mixed("measured"),
+        Column::ratio("ratio"),
+        Column::signs("checked"),
+    ]);
+    for family in figures.chunk_by(|one, other| one.family() == other.family()) {
+        let rows = family.iter().map(|figure| row_in_brief(results, figure));
+        table = table.group(Group::named(title(family[0].family())).rows(rows));
+    }
+    table.without_empty_columns(ABSENT)
+}
+
+fn row_in_brief(results: &Results, figure: &Ranked) -> Row {
+    let written = figure.main.written();
+    let (predicted, factor) = match figure.main.source {
+        FigureSource::Point(point) => (summary::of_point(point)[0].predicted.clone(), written.factor.clone()),
+        FigureSource::Slope(trend) => match &trend.predicted {
+            Some(step) => {
+                let factor = quantities::factor(trend.slope() / step.total);
+                (quantities::value(trend.unit, step.total), factor)
+            }
+            None => (ABSENT.to_owned(), ABSENT.to_owned()),
+        },
+    };
+    Row::of([
+        (figure.main.reader_label() + &figure.main.marks(results)).into(),
+        predicted.into(),
+        Text::strong(measured(&written)),
+        factor.into(),
+        written.evidence.map_or(ABSENT.into(), Text::sign),
+    ])
+}
+
+/// `187 ns (186–188)`: a median with its interval.
+fn measured(written: &WrittenFigure) -> String {
+    match written.interval.as_str() {
+        ABSENT => written.median.clone(),
+        interval => format!("{} ({interval})", written.median),
+    }
+}
+
 /// A slope, beside the slope of its points' predictions.
 fn of_slope(name: Text, trend: &TrendResult, written: &WrittenFigure) -> Row {
     let step = trend.predicted.as_ref();
     let value = |value: f64| quantities::value(trend.unit, value);
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or_else(|| ABSENT.to_owned()));
     let factor = step.map(|step| trend.slope() / step.total);
-    let measured = match written.interval.as_str() {
-        ABSENT => written.median.clone(),
-        interval => format!("{} ({interval})", written.median),
-    };
     Row::of([
         name,
         or_absent(step.and_then(|step| step.hardware).map(value)),
         or_absent(step.and_then(|step| step.software).map(value)),
         or_absent(step.map(|step| value(step.total))),
         or_absent(step.map(|step| step.ground.short_name().to_owned())),
-        Text::strong(measured),
+        Text::strong(measured(written)),
         or_absent(None),
         or_absent(factor.map(quantities::factor)),
         match (step, factor) {

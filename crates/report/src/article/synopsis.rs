@@ -23,22 +23,65 @@ pub(crate) fn alone<'run>(
     let header = &results.run.header;
     let mut document = Document::new(format!("Synopsis: {}", run::machine(&header.machine)));
     document.date.clone_from(&header.started);
-    // Of a part of a run without any of these operations, all its main figures.
-    let operations = one_page::of(results, |_, _, label| Text::plain(label));
-    let figures = if operations.is_some() { screen::leading(results).0 } else { main_figures::all(results) };
-    let shown = Opening {
-        figures: &figures,
-        rest: None,
-        usual,
-        elsewhere: "in the whole report",
-        name: &|experiment| Text::code(experiment),
-    };
-    document.front.push(opening(results, &shown));
-    document.front.extend(operations);
+    document.front.push(summary(results, usual));
     document.front.extend([method(), machine(results), whole(files)]);
     document.front.extend(published.map(|published| beside::of(results, published)));
     "Made by Fathom from the run file.".clone_into(&mut document.foot);
     document
+}
+
+/// The figures of the page: those of the screen, and the operations of the published reports. Of a part of a run with none of these,
+/// all its main figures.
+fn figures<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
+    let operations = one_page::operations(results);
+    let mut figures = main_figures::all(results);
+    if !operations.is_empty() {
+        let is_of = |all: &[Ranked], figure: &Ranked| all.iter().any(|other| other.is_same(figure));
+        let leading = screen::leading(results).0;
+        figures.retain(|figure| is_of(&operations, figure) || is_of(&leading, figure));
+    }
+    figures
+}
+
+/// What the screen says, in as much room: each figure stands once, and the reasons of the verdict in the whole report.
+fn summary<'run>(results: &'run Results<'run>, usual: &UsualFigures<'run>) -> Section {
+    let statements = most_notable(screen::notable(results, usual, ELSEWHERE));
+    let trust: Vec<Text> =
+        screen::trust(results).into_iter().filter(|(name, _)| IN_BRIEF.contains(name)).map(reason).collect();
+    Section::new(Key::of("opening"), "Summary")
+        .say(introduced(results))
+        .say(Text::strong(verdict::sentence(results)))
+        .with(one_page::in_brief(results, &figures(results)))
+        .under(screen::NOTABLE, listed(statements))
+        .under(
+            screen::TRUST,
+            vec![
+                Block::List(trust),
+                Block::Paragraph(
+                    "The whole report has the other reasons, and what disturbed the run.".into(),
+                ),
+            ],
+        )
+}
+
+/// The place of what the page has no room for.
+const ELSEWHERE: &str = "in the whole report";
+
+/// The reasons of the verdict that stand on the page.
+const IN_BRIEF: [&str; 2] = ["trials", "checks"];
+
+/// The most statements on the page that are not about something wrong.
+const MOST_STATEMENTS: usize = 3;
+
+/// All that is wrong, and the first others; the last is the number of those left out.
+fn most_notable(all: Vec<(&'static str, String)>) -> Vec<(&'static str, String)> {
+    let (mut shown, mut others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(mark, _)| *mark == "✗");
+    // The last of the causes says how many more there are, and the first caution is the furthest miss.
+    others.retain(|(_, sentence)| !sentence.ends_with(&format!("{ELSEWHERE}.")));
+    let miss = others.iter().position(|(mark, _)| *mark == "!").map(|place| others.remove(place));
+    others.truncate(MOST_STATEMENTS - miss.iter().len());
+    shown.extend(others.into_iter().chain(miss));
+    shown
 }
 
 /// The parts of the opening that differ between documents.
@@ -56,11 +99,6 @@ pub(super) struct Opening<'a, 'run> {
 
 /// The machine, the verdict on the run, main figures, the most important findings, and the reasons of the verdict.
 pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Section {
-    let header = &results.run.header;
-    let mut sentences = vec![format!("{}.", run::machine_in_full(&header.machine))];
-    sentences.extend(run::peer(header));
-    sentences.push(run::ending(results));
-    sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
     let shared = shown.figures.iter().any(|figure| figure.main.shared() != ABSENT);
     let shared = if shared { ", the value with the core shared beside that with it alone" } else { "" };
     let is_usual = |figure: &Ranked| shown.usual.cell(&figure.main.source) != ABSENT;
@@ -76,7 +114,7 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
         at_frequency::legend(points())
     );
     Section::new(Key::of("opening"), "Summary")
-        .say(sentences.join(" "))
+        .say(introduced(results))
         .say(Text::strong(verdict::sentence(results)))
         .with(main_figures_table(results, Key::of("main-figures"), &caption, shown))
         .with_all(neighbours.map(|sentence| Block::Paragraph(Text::prose(&sentence))))
@@ -85,11 +123,26 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
         .under(screen::TRUST, vec![Block::List(screen::trust(results).into_iter().map(reason).collect())])
 }
 
+/// The machine and the run, in a few sentences.
+fn introduced(results: &Results) -> String {
+    let header = &results.run.header;
+    let mut sentences = vec![format!("{}.", run::machine_in_full(&header.machine))];
+    sentences.extend(run::peer(header));
+    sentences.push(run::ending(results));
+    sentences.extend(run::labels(header).map(|labels| format!("Labels: {labels}.")));
+    sentences.join(" ")
+}
+
 fn reason((name, text): (&str, String)) -> Text {
     Text::strong(name).and(": ").and(Text::prose(&text))
 }
 
 fn notable<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Vec<Block> {
+    listed(screen::notable(results, shown.usual, shown.elsewhere))
+}
+
+/// Statements with their marks.
+fn listed(statements: Vec<(&str, String)>) -> Vec<Block> {
     let marked = |(mark, line): (&str, String)| {
         let mark = match mark {
             "✗" => Text::sign(Sign::Fails),
@@ -98,8 +151,7 @@ fn notable<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'run>) -> Vec
         };
         mark.and(" ").and(Text::prose(&line))
     };
-    let lines: Vec<Text> =
-        screen::notable(results, shown.usual, shown.elsewhere).into_iter().map(marked).collect();
+    let lines: Vec<Text> = statements.into_iter().map(marked).collect();
     if lines.is_empty() { vec![] } else { vec![Block::List(lines)] }
 }
 
@@ -147,31 +199,30 @@ const FACTS: &[(&str, &[&str])] = &[
     ("Virtualisation", &["Hypervisor"]),
 ];
 
+/// The machine and the program, as far as they are known, in a paragraph.
 fn machine(results: &Results) -> Section {
-    Section::new(Key::of("synopsis-machine"), "Machine and program").with(machine_table(results))
-}
-
-/// The machine and the program, as far as they are known, on half a page.
-pub(super) fn machine_table(results: &Results) -> Table {
     let (machine, tool) = (&results.run.header.machine, &results.run.header.tool);
     let described = description::sections(machine);
-    let of = |(title, names): &(&str, &'static [&str])| -> Vec<Row> {
-        let part = described.iter().find(|part| part.title == *title);
-        let facts = part.into_iter().flat_map(|part| &part.rows);
-        let shown = facts.filter(|fact| !fact.unknown && names.contains(&fact.name.as_str()));
-        shown.map(|fact| fact_row(title, fact)).collect()
+    let of = |(title, names): &(&str, &'static [&str])| -> Option<Text> {
+        let part = described.iter().find(|part| part.title == *title)?;
+        let shown = part.rows.iter().filter(|fact| !fact.unknown && names.contains(&fact.name.as_str()));
+        let facts: Vec<String> = shown.map(fact_in_words).collect();
+        (!facts.is_empty()).then(|| part_of(title, &facts.join(", ")))
     };
     let program = format!("{} {}, {} build for {}", tool.name, tool.version, tool.build, tool.target);
-    let compiler = tool.compiler.clone().map(|compiler| Row::of(["Compiler".to_owned(), compiler]));
-    let program = [Row::of(["Program".to_owned(), program])].into_iter().chain(compiler);
-    Table::new(Key::of("synopsis-machine-table"), "What was measured, and by what.")
-        .columns([Column::words("fact"), Column::words("value, with its unit")])
-        .rows(FACTS.iter().flat_map(of).chain(program))
+    let compiler = tool.compiler.as_ref().map(|compiler| format!(", {compiler}")).unwrap_or_default();
+    let parts = FACTS.iter().filter_map(of).chain([part_of("Program", &(program + &compiler))]);
+    let text = parts.reduce(|text, part| text.and(" ").and(part));
+    Section::new(Key::of("synopsis-machine"), "Machine and program").with_all(text.map(Block::Paragraph))
 }
 
-/// A fact by its section of the description and its name there: "Memory: Size".
-fn fact_row(part: &str, fact: &FactRow) -> Row {
-    Row::of([format!("{part}: {}", fact.name), fact.value.clone()])
+fn part_of(title: &str, facts: &str) -> Text {
+    Text::strong(title).and(": ").and(Text::prose(facts)).and(".")
+}
+
+/// The value of a fact, after its name.
+fn fact_in_words(fact: &FactRow) -> String {
+    format!("{} {}", fact.name, fact.value)
 }
 
 /// How the values were made, in a few lines.

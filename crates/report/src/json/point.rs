@@ -37,6 +37,7 @@ pub(super) struct PointReport<'run> {
     trials_left_out: usize,
     observations: usize,
     below: Option<f64>,
+    /// The bound that an implausible result breaks, or that the figure keeps.
     bound: Option<&'run Bound>,
     unusable: Option<WithInterval>,
     baseline: Option<WithInterval>,
@@ -156,9 +157,9 @@ pub(super) fn point<'run>(
 ) -> PointReport<'run> {
     let (usable, unusable) = (result.estimate(), result.outcome.unusable());
     let (below, bound) = match &result.outcome {
-        Outcome::BelowResolution { below, .. } => (Some(*below), None),
+        Outcome::BelowResolution { below, .. } => (Some(*below), result.bound.as_ref()),
         Outcome::Implausible { bound, .. } => (None, Some(bound)),
-        _ => (None, None),
+        _ => (None, result.bound.as_ref()),
     };
     PointReport {
         experiment: &result.experiment,
