@@ -6,7 +6,7 @@ use super::sections::{linked, listed};
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
-use fathom_core::experiment::{Placement, Point};
+use fathom_core::experiment::{Placement, Point, Prediction};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
@@ -242,8 +242,11 @@ fn is_same_cause(one: &PointResult, other: &PointResult) -> bool {
 }
 
 fn surprise(results: &Results, point: &PointResult) -> Text {
-    let predicted =
-        point.prediction.as_ref().map(|prediction| quantities::value(point.unit, prediction.total()));
+    let measured = point.estimate().map(|estimate| estimate.value);
+    let beside = |prediction: &Prediction| {
+        quantities::beside(point.unit, prediction.total(), measured.unwrap_or_else(|| prediction.total()))
+    };
+    let predicted = point.prediction.as_ref().map(beside);
     let because = match &point.explanation {
         Some(Explanation::NotExplained) => "Not explained.".to_owned(),
         _ => point.because.as_ref().map(finding::text).unwrap_or_default(),

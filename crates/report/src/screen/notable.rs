@@ -219,7 +219,8 @@ fn is_sure(point: &PointResult) -> bool {
 }
 
 fn missed(point: &PointResult, factor: f64) -> Option<String> {
-    let predicted = quantities::value(point.unit, point.prediction.as_ref()?.total());
+    let predicted =
+        quantities::beside(point.unit, point.prediction.as_ref()?.total(), point.estimate()?.value);
     let factor = quantities::factor(factor);
     let because = point.because.as_ref().map(|because| format!(". {}", finding::text(because)));
     let because = because.unwrap_or_default();

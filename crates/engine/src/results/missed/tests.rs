@@ -102,6 +102,17 @@ fn a_candidate_near_the_result_is_not_excluded_and_says_how_far_it_leads() {
     );
 }
 
+/// With a wide interval a candidate may lead to a value within it that is further than a factor of two from the median.
+#[test]
+fn a_candidate_that_leads_into_a_wide_interval_is_not_excluded() {
+    let mut wide = cost(600.0);
+    let Outcome::Value(estimate) = &mut wide.outcome else { panic!("it was measured") };
+    estimate.interval = Some(Interval { low: 180.0, high: 650.0 });
+    let text = judged(Some(180.0), &mut [wide]).join("\n");
+    assert!(!text.contains("Excluded: entering"), "{text}");
+    assert!(text.contains("not accepted as the cause: entering and leaving the kernel: {180}"), "{text}");
+}
+
 /// What takes longer than the whole was measured with more around it: as a part of the whole it is not named.
 #[test]
 fn a_candidate_that_takes_longer_than_the_whole_is_not_named() {

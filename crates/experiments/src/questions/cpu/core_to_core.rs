@@ -129,9 +129,7 @@ impl Experiment for CoreToCore {
 /// On a virtual machine, at which distances the looks at a line between the run's CPUs found them: its host may move them.
 fn placed_by_host(known: &Known) -> Option<Finding> {
     let hand_over = between_cores_found(known).filter(|_| known.machine.is_virtual())?;
-    let ns = |at: &LineLooks| {
-        Found::bare(at.line_ns, hand_over.dimension).named("a line, in the median of the looks")
-    };
+    let line = |at: &LineLooks| Found::bare(at.line_ns, hand_over.dimension);
     let whole = |count: usize| Found::exact(count as f64, Dimension::Count).named("looks at the line");
     let looks = known.line_looks.iter().map(|at| at.looks).sum();
     let distances = match known.line_looks.as_slice() {
@@ -141,12 +139,17 @@ fn placed_by_host(known: &Known) -> Option<Finding> {
              nearer (a look is fifty microseconds of turns beside whatever else the cores do, {line} for a line in the median: it tells \
              distances apart, and is no other value of this cost)",
             looks = whole(looks),
-            line = ns(one)
+            line = line(one).named("a line, in the median of the looks")
         ),
         several => {
-            let each = several.iter().map(|at| {
-                let share = Found::bare(at.share, Dimension::Share).named("share of the time");
-                statement!("{line} for a line in {share} of the time", line = ns(at), share)
+            let each = (1..).zip(several).map(|(distance, at)| {
+                let name = |what: &str| format!("{what}, at distance {distance} of {}", several.len());
+                let share = Found::bare(at.share, Dimension::Share).named(&name("share of the time"));
+                statement!(
+                    "{line} for a line in {share} of the time",
+                    line = line(at).named(&name("a line")),
+                    share
+                )
             });
             let each = Statement::joined(each, ", ")?;
             statement!("it did so: the {looks} looks over the run found {each}", looks = whole(looks), each)
