@@ -210,7 +210,7 @@ fn warned(results: &Results) -> Vec<Block> {
 /// `each_s` is what one takes, seconds, and no number is told of more than a day holds.
 fn further_trials(trials: usize, times: f64, each_s: f64) -> String {
     let further = (trials as f64 * (times * times - 1.0)).max(0.0).ceil();
-    if further * each_s > DAY { "more than a day".to_owned() } else { quantities::number(further) }
+    if further * each_s > DAY { "more than a day".to_owned() } else { quantities::count(further as usize) }
 }
 
 /// Seconds.
@@ -270,7 +270,7 @@ mod tests {
     fn no_number_is_told_of_trials_that_a_day_does_not_hold() {
         assert_eq!(further_trials(7, 2.0, 0.05), "21");
         assert_eq!(further_trials(7, 1.0, 0.05), "0");
-        assert_eq!(further_trials(7, 400.0, 0.05), "more than a day");
+        assert_eq!(further_trials(7, 600.0, 0.05), "more than a day");
         assert_eq!(
             further_trials(100, 4.0, 60.0),
             "more than a day",

@@ -57,12 +57,22 @@ fn array_bytes(total: u64, piece: usize, kind: Kind) -> usize {
     (share / unit * unit).max(4096)
 }
 
+/// The maximum bytes of each array that a call passes over. Kernels that choose by size how lines are moved get whole arrays.
+fn most_piece(kernel: &Kernel) -> usize {
+    if kernel.chooses_by_size() { usize::MAX } else { MOST_PIECE_BYTES }
+}
+
+/// The words that each look checks of what a kernel writes to arrays of `total` bytes together.
+pub fn words_of_a_look(kernel: &Kernel, total: u64) -> u64 {
+    let piece = array_bytes(total, most_piece(kernel), kernel.kind).min(MOST_PIECE_BYTES);
+    let lines = (piece / 64) as u64 * kernel.kind.stored();
+    lines * kernel.used_of_line() / 8
+}
+
 impl Arrays {
-    /// Arrays of `total` bytes of this memory together (a little less if they do not divide evenly). Kernels that choose by size
-    /// how lines are moved get whole arrays.
+    /// Arrays of `total` bytes of this memory together (less if they are not of whole pages).
     pub fn new(kernel: &'static Kernel, filled: &Rc<Filled>, total: u64) -> Result<Self, Failure> {
-        let piece = if kernel.chooses_by_size() { usize::MAX } else { MOST_PIECE_BYTES };
-        Arrays::in_pieces(kernel, filled, total, piece)
+        Arrays::in_pieces(kernel, filled, total, most_piece(kernel))
     }
 
     /// The same, passed over in pieces of at most `piece` bytes per array: a multiple of a page.
@@ -214,8 +224,9 @@ mod tests {
                 }
                 let counts = arrays.counts;
                 assert_eq!(counts.wrong, 0, "{kernel:?}");
-                assert_eq!(counts.looked_at > 0, kernel.kind != Kind::Read, "{kernel:?}");
-                assert_eq!(counts.bytes, (arrays.pieces as u64 + 1) * arrays.bytes_per_pass());
+                let looks = arrays.pieces as u64 + 1;
+                assert_eq!(counts.looked_at, looks * words_of_a_look(kernel, total), "{kernel:?} in {total} B");
+                assert_eq!(counts.bytes, looks * arrays.bytes_per_pass());
                 drop(arrays);
                 assert_eq!(filled.changed(), 0, "{kernel:?}: what it overwrote is put back for the next");
             }

@@ -5,7 +5,7 @@ mod findings;
 pub use findings::best;
 
 use crate::apparatus::memory::backing::Backing;
-use crate::apparatus::memory::stream::arrays::{Arrays, MOST_PIECE_BYTES};
+use crate::apparatus::memory::stream::arrays::{Arrays, MOST_PIECE_BYTES, words_of_a_look};
 use crate::apparatus::memory::stream::filled::Filled;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Maker, PER_LINE};
 use crate::apparatus::memory::stream::working_set::{self, LEVEL, Level, SIZE};
@@ -316,19 +316,16 @@ fn traffic_evidence(kernel: &Kernel, observed: &Observed) -> Vec<Check> {
     vec![moved("loads", LOADED, kernel.kind.loaded()), moved("stores", STORED, kernel.kind.stored())]
 }
 
-/// All written words that fit into the piece are checked, except those that do not fill a pass at an array's end.
+/// Every word of the piece last written is checked, of a large piece every word of a stretch.
 fn written_evidence(kernel: &Kernel, point: &Point, observed: &Observed) -> Vec<Check> {
-    let (wrong, looked_at) =
-        ("words that differ from what should have been written", "words checked in a trial");
-    let count = |claim, name, low, high| match observed.witness(name) {
-        Some(count) => Check::within(claim, count / observed.trials.max(1) as f64, low, high),
+    let count = |claim, name, expected: u64| match observed.witness(name) {
+        Some(count) => Check::equal(claim, count / observed.trials.max(1) as f64, expected as f64),
         None => Check::missing(claim),
     };
-    let words = |bytes: u64| (bytes.min(MOST_PIECE_BYTES as u64) / 8) as f64;
-    let arrays = kernel.kind.loaded() + kernel.kind.stored();
-    let array = words(point.number(&SIZE) / arrays.max(1));
-    let least = 0.9 * array * kernel.used_of_line() as f64 / 64.0;
-    vec![count(wrong, WRONG, 0.0, 0.0), count(looked_at, LOOKED_AT, least, words(point.number(&SIZE)))]
+    vec![
+        count("words that differ from what should have been written", WRONG, 0),
+        count("words checked in a trial", LOOKED_AT, words_of_a_look(kernel, point.number(&SIZE))),
+    ]
 }
 
 #[cfg(test)]
