@@ -40,9 +40,10 @@ const LEAST_SHARED: f64 = 0.003;
 /// The share of its greatest height at which a peak ends.
 const PEAK_END_SHARE: f64 = 0.05;
 
-/// The greatest share of the quotients that may lie below the unshared core. If there are more, they are not interrupts of a
-/// chain that takes a fraction of a microsecond but another level, and it is unknown which of the two is the unshared one.
-const MOST_BELOW: f64 = 0.05;
+/// The greatest share of the quotients that interrupts account for, of the chain or of the stream, each of which takes a fraction of a
+/// microsecond. If more lie below the unshared core, they are another level, and it is unknown which of the two is the unshared one;
+/// if more lie above it and nothing parts them from it, it is unknown where the unshared core ends.
+const MOST_INTERRUPTED: f64 = 0.05;
 
 /// The number of standard errors of a count by which two heights must differ to be significant; there are hundreds to compare.
 const ERRORS: f64 = 4.0;
@@ -138,10 +139,17 @@ impl LevelHistogram {
         let total = f64::from(self.total);
         let (middle, height) = row.first_peak(LEAST_ALONE * total)?;
         let (from, to) = row.peak_ends(middle, height, bins(REACH.max(step)));
-        if row.between(0, from) > MOST_BELOW * total {
+        let end = (middle + bins(LONGEST)).min(BINS);
+        // A level that is as wide as the distance to the next may begin within reach of the first.
+        let shared = row
+            .second(row.fallen(middle, height, to), end, LEAST_SHARED * total)
+            .filter(|(shared, _)| *shared >= middle + bins(REACH))
+            .or_else(|| row.second(to, end, LEAST_SHARED * total));
+        let beyond = if shared.is_none() { row.between(to, end) } else { 0.0 };
+        if row.between(0, from).max(beyond) > MOST_INTERRUPTED * total {
             return None;
         }
-        let shared = row.second(to, (middle + bins(LONGEST)).min(BINS), LEAST_SHARED * total);
+        let to = shared.map_or(to, |(_, (valley, _))| to.min(valley));
         let bounds = |(from, to)| (quotient(from), quotient(to));
         (shared.is_some() || step <= FINE).then(|| Levels {
             alone: quotient(middle),
@@ -200,6 +208,11 @@ impl Histogram {
             }
         }
         None
+    }
+
+    /// The first place after a peak's middle where it has fallen to half, at most the given one.
+    fn fallen(&self, middle: usize, height: f64, most: usize) -> usize {
+        (middle..most).find(|place| self.height(*place) <= height / 2.0).unwrap_or(most)
     }
 
     /// The ends of a peak on either side, at most so far from its middle.

@@ -225,7 +225,11 @@ mod tests {
                 let counts = arrays.counts;
                 assert_eq!(counts.wrong, 0, "{kernel:?}");
                 let looks = arrays.pieces as u64 + 1;
-                assert_eq!(counts.looked_at, looks * words_of_a_look(kernel, total), "{kernel:?} in {total} B");
+                assert_eq!(
+                    counts.looked_at,
+                    looks * words_of_a_look(kernel, total),
+                    "{kernel:?} in {total} B"
+                );
                 assert_eq!(counts.bytes, looks * arrays.bytes_per_pass());
                 drop(arrays);
                 assert_eq!(filled.changed(), 0, "{kernel:?}: what it overwrote is put back for the next");
