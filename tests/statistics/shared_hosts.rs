@@ -304,6 +304,17 @@ fn a_core_shared_half_of_the_time_gives_nearly_all_points_their_value_alone() {
 }
 
 #[test]
+fn a_core_shared_half_of_the_time_gives_nearly_all_points_their_second_value() {
+    for lasts in [0.005, 0.05, 1.0] {
+        for precision in [SCATTER, SCATTER / 2.0] {
+            let tally = tally(0.45, lasts, 1.4, precision);
+            println!("{lasts} {precision} {tally:?}");
+            assert!(tally.shared.1 * 10 >= tally.narrow.1 * 9, "{lasts} {precision} {tally:?}");
+        }
+    }
+}
+
+#[test]
 fn a_core_that_is_alone_only_after_all_have_their_shared_value_still_gives_the_values_alone() {
     let mut host = Host::new(1.0, 1.0, 1.4, 5);
     // Both are shared for the first half of the run.

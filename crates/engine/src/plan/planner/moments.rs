@@ -84,9 +84,13 @@ impl Planner {
         let (alone, shared) = (CoreWanted::Alone, CoreWanted::Shared);
         place(shared, &lags)
             .or_else(|| place(alone, &|part| self.minds(part, now) && self.suits(part, alone, now)))
-            .or_else(|| place(alone, &|_| true))
+            .or_else(|| place(alone, &|part| !self.awaits_shared(part, now)))
             .or_else(|| place(shared, &|part| self.suits(part, shared, now)))
-            .or_else(|| (!self.core_states.is_worth_waiting(now.elapsed)).then_some((0, shared)))
+            .or_else(|| {
+                let is_awaited = now.moments.on_one != Moment::Alone;
+                let waits = is_awaited && self.core_states.is_worth_waiting(now.elapsed);
+                (!waits).then_some((0, shared))
+            })
     }
 
     /// The moment as the work of a part has it.

@@ -113,7 +113,11 @@ impl Planner {
         parts.extend(others.into_iter().filter(|part| missing(part)));
         parts.sort_unstable();
         parts.dedup();
-        let is_unpaired = |part: &usize| self.is_due_shared(*part, now) || self.is_due_alone(*part, now);
+        // Those that lack trials with the core shared wait for their moment while the others are measured.
+        let is_unpaired = |part: &usize| {
+            let waits = !parts.is_empty() && self.may_lack_shared(*part, now);
+            waits || self.is_due_shared(*part, now) || self.is_due_alone(*part, now)
+        };
         let unpaired = (0..self.goals.len()).filter(is_unpaired);
         let unpaired: Vec<usize> =
             unpaired.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
@@ -155,12 +159,14 @@ impl Planner {
     pub(super) fn queued(&mut self, now: Now) -> Option<Step> {
         while !self.queue.is_empty() {
             let Some((place, core)) = self.suiting(now) else { return Some(self.wait()) };
-            let mut parts = self.queue.remove(place).unwrap_or_default();
-            parts.retain(|part| self.is_open(*part, now));
+            let visit = self.queue.remove(place).unwrap_or_default();
+            let (parts, closed): (Vec<usize>, Vec<usize>) =
+                visit.into_iter().partition(|part| self.is_open(*part, now));
             if parts.is_empty() {
                 continue;
             }
-            let (parts, others) = self.by_core(parts, core, now);
+            let (parts, mut others) = self.by_core(parts, core, now);
+            others.extend(closed.into_iter().filter(|part| self.awaits_shared(*part, now)));
             self.queue.extend(Some(others).filter(|others| !others.is_empty()));
             let block = self.layout.parts[parts[0]].block;
             let room = self.room(&parts, now);
@@ -210,9 +216,17 @@ impl Planner {
 
     /// Whether this is the moment for a part that lacks only trials with the core shared.
     fn is_due_shared(&self, part: usize, now: Now) -> bool {
-        self.settings.trials.is_none()
-            && self.may_be(part, CoreWanted::Shared, now)
-            && self.lacks_shared(part, now)
+        self.may_be(part, CoreWanted::Shared, now) && self.may_lack_shared(part, now)
+    }
+
+    /// Whether a part lacks trials with the core shared, in a run that may make them.
+    fn may_lack_shared(&self, part: usize, now: Now) -> bool {
+        self.settings.trials.is_none() && self.lacks_shared(part, now)
+    }
+
+    /// Whether a part of the round lacks nothing but trials with the core shared, and this is not their moment.
+    pub(super) fn awaits_shared(&self, part: usize, now: Now) -> bool {
+        self.phase == Phase::Spend && !self.is_open(part, now) && self.may_lack_shared(part, now)
     }
 
     /// Whether this is the moment for a part that lacks trials with the core alone.
