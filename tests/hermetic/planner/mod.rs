@@ -241,6 +241,47 @@ fn work_between_two_cores_waits_for_both_and_other_work_for_either() {
 }
 
 #[test]
+fn what_lacks_only_its_second_value_waits_within_a_round_for_its_moment() {
+    let mut machine = Machine::alone(30, 0.01);
+    machine.jobs.iter_mut().for_each(|job| job.on_line = false);
+    let mut planner = Planner::new(settings(100.0), &machine.jobs);
+    let mut progress = fresh(&machine);
+    // Once all have their trials the core is alone when a round begins, and shared from its third visit to its fifth.
+    let (mut round, mut visits, mut shared) = (0, 0, 0);
+    for step in 0..2000 {
+        let is_shared = round > 9 && (2..5).contains(&visits);
+        let moment = if is_shared { Moment::Shared } else { Moment::Alone };
+        match planner.next(Duration::from_millis(20 * step), moment, &progress) {
+            Step::Visit(visit) => {
+                visits = if visit.round == round { visits + 1 } else { 0 };
+                round = visit.round;
+                for point in &visit.points {
+                    let one = &mut progress[*point];
+                    (one.trials, one.observed) = (one.trials + 1, one.observed + 1);
+                    let mut core = one.core.unwrap_or(CoreTrials { alone: 0, shared: 0 });
+                    *(if is_shared { &mut core.shared } else { &mut core.alone }) += 1;
+                    one.core = Some(core);
+                    // The first ten are precise at once, the others never.
+                    one.look(Some(if *point < 10 { 0.001 } else { 0.5 }), PRECISION);
+                    one.further = Some(if *point < 10 { 0 } else { 1000 });
+                    shared += usize::from(is_shared && *point < 10);
+                }
+                let took: Vec<_> =
+                    visit.points.iter().map(|point| (*point, Duration::from_millis(10))).collect();
+                planner.visited(visit.block, Duration::from_millis(4), &took);
+            }
+            Step::Wait(_) | Step::Settle(_) => {}
+            Step::Done(_) => break,
+        }
+    }
+    let second = progress[..10].iter().filter(|one| one.core.is_some_and(|core| core.shared >= 4)).count();
+    assert!(
+        second >= 9,
+        "{second} of 10 have a second value, of {shared} trials with the core shared in {round} rounds"
+    );
+}
+
+#[test]
 fn of_dear_trials_that_agree_four_are_enough_and_cheap_ones_are_made_all_the_same() {
     let costs = |own| Costs::alone(if own < 0.1 { 60 } else { 2 }, own);
     let mut machine = Machine::of(vec![costs(0.01), costs(0.5)]);
