@@ -155,13 +155,6 @@ pub fn value(unit: Unit, value: f64) -> String {
     format!("{} {}", measure.number(value, None), measure.symbol)
 }
 
-/// A value without an interval that stands beside another: rates are in one measure, where one can write both.
-pub fn beside(unit: Unit, value: f64, other: f64) -> String {
-    let shared = Measure::of_rates([(unit, value), (unit, other)]);
-    let measure = shared.unwrap_or_else(|| Measure::of(unit, value));
-    format!("{} {}", measure.number(value, None), measure.symbol)
-}
-
 /// The median: `187.2 ns`.
 pub fn estimate(unit: Unit, estimate: &Estimate) -> String {
     rounded(unit, estimate.value, ends(estimate))

@@ -1,12 +1,12 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
-use super::nearest::{Nearest, OF_THE_METHOD, written, written_with_state};
+use super::nearest::{Nearest, OF_THE_METHOD, written_with_state};
 use super::quotable;
 use super::sections::{linked, listed};
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
-use fathom_core::experiment::{Placement, Point, Prediction};
+use fathom_core::experiment::{Found, Placement, Point, Statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
@@ -241,23 +241,22 @@ fn is_same_cause(one: &PointResult, other: &PointResult) -> bool {
     }
 }
 
+/// A prediction that was far off, in one measure with what was measured.
 fn surprise(results: &Results, point: &PointResult) -> Text {
-    let measured = point.estimate().map(|estimate| estimate.value);
-    let beside = |prediction: &Prediction| {
-        quantities::beside(point.unit, prediction.total(), measured.unwrap_or_else(|| prediction.total()))
-    };
-    let predicted = point.prediction.as_ref().map(beside);
     let because = match &point.explanation {
         Some(Explanation::NotExplained) => "Not explained.".to_owned(),
         _ => point.because.as_ref().map(finding::text).unwrap_or_default(),
     };
+    let mut both = Statement::default();
+    if let (Some(measured), Some(prediction)) = (point.figure(), &point.prediction) {
+        let predicted = Found::exact(prediction.total(), measured.dimension);
+        both.push(measured.named("measured"));
+        both.push(", where ");
+        both.push(predicted.named("predicted"));
+    }
+    let factor = point.factor().map(quantities::factor).unwrap_or_default();
     named(results, point)
-        .and(format!(
-            ": {}, where {} was predicted ({}). ",
-            written(point),
-            predicted.unwrap_or_default(),
-            point.factor().map(quantities::factor).unwrap_or_default(),
-        ))
+        .and(format!(": {} was predicted ({factor}). ", finding::text(&both)))
         .and(Text::prose(&because))
 }
 

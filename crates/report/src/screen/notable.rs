@@ -7,6 +7,7 @@ use crate::text::clipped_with;
 use crate::usual::UsualFigures;
 use crate::words::{self, plural};
 use crate::{finding, precision, run};
+use fathom_core::experiment::{Found, Statement};
 use fathom_core::quantities;
 use fathom_core::sorting;
 use fathom_engine::results::{Agreement, MechanismKind, PointResult, Results, distance};
@@ -219,12 +220,15 @@ fn is_sure(point: &PointResult) -> bool {
 }
 
 fn missed(point: &PointResult, factor: f64) -> Option<String> {
-    let predicted =
-        quantities::beside(point.unit, point.prediction.as_ref()?.total(), point.estimate()?.value);
-    let factor = quantities::factor(factor);
+    let measured = point.figure()?;
+    let predicted = Found::exact(point.prediction.as_ref()?.total(), measured.dimension);
+    let mut both = Statement::default();
+    both.push(format!("{} the prediction of ", quantities::factor(factor)));
+    both.push(predicted.named("predicted"));
+    both.push(format!(": {} ", named(point)));
+    both.push(measured.named("measured"));
     let because = point.because.as_ref().map(|because| format!(". {}", finding::text(because)));
-    let because = because.unwrap_or_default();
-    Some(format!("{factor} the prediction of {predicted}: {} {}{because}", named(point), value(point)?))
+    Some(finding::text(&both) + &because.unwrap_or_default())
 }
 
 fn value(point: &PointResult) -> Option<String> {
