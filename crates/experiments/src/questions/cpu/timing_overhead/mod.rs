@@ -362,4 +362,20 @@ mod tests {
         assert!(!holds("monotonic by library", 50.0) && !holds("monotonic by library", 200.0));
         assert!(holds("monotonic by syscall", 100.0) && !holds("monotonic by syscall", 0.0));
     }
+
+    #[test]
+    fn fifteen_cycles_are_no_reading_that_empties_the_pipeline() {
+        // R-FIX-03: report 000 took an average of 15.4 cycles for CPUID, RDTSC and RDTSCP.
+        let machine = fathom_described::machine();
+        let known = Known::new(&machine, Some(3e9));
+        let limit = |measure: &'static str, reading: &str| {
+            let point = Point::new().named(&READING, reading).named(&MEASURE, measure);
+            TimingOverhead.bound(&point, &known).map(|bound| bound.limit / known.shortest_cycle())
+        };
+        for reading in ["cpuid-rdtsc rdtscp-cpuid", "cpuid-rdtsc"] {
+            assert!(limit(COST, reading).is_some_and(|cycles| cycles > 15.4), "{reading}");
+        }
+        assert!(limit(PAIR, "lfence-rdtsc-lfence rdtscp-lfence").is_some_and(|cycles| cycles >= 6.0));
+        assert_eq!(limit(COST, "rdtsc"), None, "nothing orders it");
+    }
 }
