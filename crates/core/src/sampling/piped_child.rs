@@ -7,7 +7,7 @@ use super::signals::LAST;
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
@@ -51,8 +51,7 @@ impl PipedChild {
         let ((input, stdin), (stdout, output), (stderr, complaints)) = (pipe()?, pipe()?, pipe()?);
         let streams = [&input, &output, &complaints].map(AsRawFd::as_raw_fd);
         let (arguments, variables) = (pointers(&arguments), pointers(&variables));
-        let mut execution = Execution { program: &program, arguments, variables, streams, before, error: 0 };
-        let id = execution.run()?;
+        let id = Execution { program: &program, arguments, variables, streams, before }.run()?;
         let [stdin, stdout, stderr] = [stdin, stdout, stderr].map(|end| Some(File::from(end)));
         Ok(PipedChild { id, status: None, stdin, stdout, stderr })
     }
@@ -82,14 +81,21 @@ struct Execution<'a> {
     /// What become its standard streams.
     streams: [libc::c_int; 3],
     before: &'a dyn Fn() -> io::Result<()>,
-    /// Why it could not be executed (errno(3)), written by the child.
-    error: libc::c_int,
+}
+
+/// What is prepared for the child, and where it says why it could not execute its program: its error's number (errno(3)).
+struct Told<'a> {
+    execution: &'a Execution<'a>,
+    complaint: libc::c_int,
 }
 
 impl Execution<'_> {
-    /// Makes the child, and returns its number once it has executed its program.
-    fn run(&mut self) -> io::Result<libc::pid_t> {
+    /// Makes the child, and returns its number once it has executed its program: then the pipe of its complaint closes. An emulator
+    /// may have given it memory of its own, so nothing is told through memory.
+    fn run(&self) -> io::Result<libc::pid_t> {
         let mut stack = vec![0_u128; STACK / size_of::<u128>()];
+        let (heard, complaint) = pipe()?;
+        let mut told = Told { execution: self, complaint: complaint.as_raw_fd() };
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         // SAFETY: the calling thread waits until the child has executed its program or has ended, so that the stack, which grows
         // downwards from its aligned end, and what `self` refers to live as long as the child uses them. No signal reaches a
@@ -98,16 +104,22 @@ impl Execution<'_> {
             let (mut all, mut own): (libc::sigset_t, libc::sigset_t) = std::mem::zeroed();
             libc::sigfillset(&raw mut all);
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut own);
-            let child =
-                libc::clone(execute, stack.as_mut_ptr_range().end.cast(), flags, ptr::from_mut(self).cast());
+            let child = libc::clone(
+                execute,
+                stack.as_mut_ptr_range().end.cast(),
+                flags,
+                ptr::from_mut(&mut told).cast(),
+            );
             let error = io::Error::last_os_error();
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const own, ptr::null_mut());
             if child < 0 { Err(error) } else { Ok(child) }
         }?;
-        // SAFETY: a plain integer of this process, which the child has written, if at all, before the call above returned.
-        match unsafe { ptr::read_volatile(&raw const self.error) } {
-            0 => Ok(child),
-            error => wait(child).and(Err(io::Error::from_raw_os_error(error))),
+        drop(complaint);
+        let mut error = vec![];
+        File::from(heard).read_to_end(&mut error)?;
+        match error.try_into().map(libc::c_int::from_ne_bytes) {
+            Ok(error) => wait(child).and(Err(io::Error::from_raw_os_error(error))),
+            Err(_) => Ok(child),
         }
     }
 
@@ -135,12 +147,12 @@ impl Execution<'_> {
 }
 
 /// What the child does on its stack.
-extern "C" fn execute(execution: *mut libc::c_void) -> libc::c_int {
-    let execution: *mut Execution = execution.cast();
-    // SAFETY: the parent waits, and its `Execution` outlives the child's use of it; nobody else refers to it meanwhile.
+extern "C" fn execute(told: *mut libc::c_void) -> libc::c_int {
+    // SAFETY: the parent waits, and what it has prepared outlives the child's use of it; nobody writes to it meanwhile.
     unsafe {
-        let error = (*execution).become_program();
-        ptr::write_volatile(&raw mut (*execution).error, error.raw_os_error().unwrap_or(libc::ESRCH));
+        let told: &Told = &*told.cast();
+        let error = told.execution.become_program().raw_os_error().unwrap_or(libc::ESRCH);
+        libc::write(told.complaint, (&raw const error).cast(), size_of_val(&error));
         libc::_exit(127)
     }
 }
