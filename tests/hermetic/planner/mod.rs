@@ -4,7 +4,7 @@
 mod any_machine;
 
 use crate::simulated_machine::{Costs, Course, Machine, after, fresh, run, run_with_trials, settings};
-use fathom::plan::{CoreWanted, Moment, Planner, Progress, Step, forecast};
+use fathom::plan::{CoreWanted, Importance, Moment, Planner, Progress, Step, forecast};
 use fathom::results::CoreTrials;
 use std::time::Duration;
 
@@ -331,6 +331,13 @@ fn time_left_goes_where_it_is_soonest_enough_and_the_cheap_are_visited_more_ofte
     };
     let course = check(&mut uneven, 90.0);
     assert_eq!((precise(&course, 0..50), precise(&course, 50..100)), (50, 0));
+    // A main figure is not left as wide as that, though others are nearer to their target.
+    uneven.make_wide(50..100, 8.0);
+    let [other, main] = [Importance::Other, Importance::Main].map(|importance| {
+        uneven.jobs[60].importance = importance;
+        check(&mut uneven, 60.0).progress[60].reach.unwrap()
+    });
+    assert!(main < 0.9 * other, "{other} {main}");
     let mut precise = Machine::alone(50, 0.01);
     precise.width = 0.001;
     assert!(check(&mut precise, 60.0).elapsed < Duration::from_secs(30), "what is precise is left alone");

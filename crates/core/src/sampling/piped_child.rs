@@ -84,7 +84,7 @@ struct Execution<'a> {
 }
 
 /// What is prepared for the child, and where it says why it could not execute its program: its error's number (errno(3)).
-struct Told<'a> {
+struct ChildTask<'a> {
     execution: &'a Execution<'a>,
     complaint: libc::c_int,
 }
@@ -94,8 +94,8 @@ impl Execution<'_> {
     /// may have given it memory of its own, so nothing is told through memory.
     fn run(&self) -> io::Result<libc::pid_t> {
         let mut stack = vec![0_u128; STACK / size_of::<u128>()];
-        let (heard, complaint) = pipe()?;
-        let mut told = Told { execution: self, complaint: complaint.as_raw_fd() };
+        let (answer, complaint) = pipe()?;
+        let mut task = ChildTask { execution: self, complaint: complaint.as_raw_fd() };
         let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
         // SAFETY: the calling thread waits until the child has executed its program or has ended, so that the stack, which grows
         // downwards from its aligned end, and what `self` refers to live as long as the child uses them. No signal reaches a
@@ -108,7 +108,7 @@ impl Execution<'_> {
                 execute,
                 stack.as_mut_ptr_range().end.cast(),
                 flags,
-                ptr::from_mut(&mut told).cast(),
+                ptr::from_mut(&mut task).cast(),
             );
             let error = io::Error::last_os_error();
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const own, ptr::null_mut());
@@ -116,7 +116,7 @@ impl Execution<'_> {
         }?;
         drop(complaint);
         let mut error = vec![];
-        File::from(heard).read_to_end(&mut error)?;
+        File::from(answer).read_to_end(&mut error)?;
         match error.try_into().map(libc::c_int::from_ne_bytes) {
             Ok(error) => wait(child).and(Err(io::Error::from_raw_os_error(error))),
             Err(_) => Ok(child),
@@ -147,12 +147,12 @@ impl Execution<'_> {
 }
 
 /// What the child does on its stack.
-extern "C" fn execute(told: *mut libc::c_void) -> libc::c_int {
+extern "C" fn execute(argument: *mut libc::c_void) -> libc::c_int {
     // SAFETY: the parent waits, and what it has prepared outlives the child's use of it; nobody writes to it meanwhile.
     unsafe {
-        let told: &Told = &*told.cast();
-        let error = told.execution.become_program().raw_os_error().unwrap_or(libc::ESRCH);
-        libc::write(told.complaint, (&raw const error).cast(), size_of_val(&error));
+        let task: &ChildTask = &*argument.cast();
+        let error = task.execution.become_program().raw_os_error().unwrap_or(libc::ESRCH);
+        libc::write(task.complaint, (&raw const error).cast(), size_of_val(&error));
         libc::_exit(127)
     }
 }

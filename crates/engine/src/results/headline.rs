@@ -27,7 +27,7 @@ pub struct Headline {
 
 /// The precision that every point must reach before any is measured to a finer target: a value known to 5 % is
 /// useful, and a few trials turn 20 % into it, while the last step from 3 % to 2 % takes dozens.
-const COARSE: f64 = 0.05;
+pub(crate) const COARSE: f64 = 0.05;
 
 /// The estimate of a point from its trials so far, while the run goes on.
 #[derive(Debug, Clone, PartialEq)]

@@ -56,6 +56,7 @@ pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
 pub use explanation::{BECAME, Explanation, MissTally};
+pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;

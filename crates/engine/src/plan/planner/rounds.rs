@@ -2,8 +2,10 @@
 
 use super::{Now, OVERRUN_SHARE, OVERRUN_SHARE_WITHOUT_RESULT, Phase, Planner, done};
 use crate::plan::chance;
+use crate::plan::jobs::Importance;
 use crate::plan::progress::Progress;
 use crate::plan::step::{CoreWanted, Step};
+use crate::results::COARSE;
 use fathom_core::sorting;
 use fathom_core::statistics::MINIMUM_TRIALS;
 use std::collections::BTreeSet;
@@ -113,16 +115,29 @@ impl Planner {
         parts.extend(others.into_iter().filter(|part| missing(part)));
         parts.sort_unstable();
         parts.dedup();
-        // Those that lack trials with the core shared wait for their moment while the others are measured.
+        // Those that lack trials of one state of the core wait for its moment while the others are measured.
         let is_unpaired = |part: &usize| {
-            let waits = !parts.is_empty() && self.may_lack_shared(*part, now);
-            waits || self.is_due_shared(*part, now) || self.is_due_alone(*part, now)
+            let lacks = self.may_lack_shared(*part, now) || self.may_lack_alone(*part, now);
+            let is_due = self.is_due_shared(*part, now) || self.is_due_alone(*part, now);
+            is_due || lacks && !parts.is_empty()
         };
-        let unpaired = (0..self.goals.len()).filter(is_unpaired);
+        let unpaired =
+            (0..self.goals.len()).filter(|part| is_unpaired(part) || self.is_wide_main_figure(*part, now));
         let unpaired: Vec<usize> =
             unpaired.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
         parts.extend(unpaired);
         parts
+    }
+
+    /// Whether a main figure whose trials are not dear is wider than every value should be: one process that differs by a tenth makes
+    /// an interval of four trials so wide that others seem nearer to their target, and it is what a reader looks at first.
+    fn is_wide_main_figure(&self, part: usize, now: Now) -> bool {
+        let of = &self.layout.parts[part];
+        let is_wide = |progress: &Progress| progress.reach.is_some_and(|reach| reach > COARSE);
+        of.importance == Importance::Main
+            && self.is_missing(part, now)
+            && self.progress_of(part, now).any(is_wide)
+            && self.prices.visit(of.block, &[part], self.observe) <= self.dear
     }
 
     /// The expected number of trials until the first of a part's points reaches its target.
@@ -159,6 +174,11 @@ impl Planner {
     pub(super) fn queued(&mut self, now: Now) -> Option<Step> {
         while !self.queue.is_empty() {
             let Some((place, core)) = self.suiting(now) else { return Some(self.wait()) };
+            // What waits for another moment is left for the next round, unless this one has measured nothing yet.
+            if self.visiting && core == CoreWanted::Shared && self.all_await_alone(now) {
+                self.queue.clear();
+                continue;
+            }
             let visit = self.queue.remove(place).unwrap_or_default();
             let (parts, closed): (Vec<usize>, Vec<usize>) =
                 visit.into_iter().partition(|part| self.is_open(*part, now));
@@ -231,9 +251,25 @@ impl Planner {
 
     /// Whether this is the moment for a part that lacks trials with the core alone.
     fn is_due_alone(&self, part: usize, now: Now) -> bool {
-        self.is_missing(part, now)
-            && self.may_be(part, CoreWanted::Alone, now)
-            && self.progress_of(part, now).any(Progress::lacks_alone)
+        self.may_be(part, CoreWanted::Alone, now) && self.may_lack_alone(part, now)
+    }
+
+    /// Whether a part lacks trials with the core alone, in a run that may make them.
+    fn may_lack_alone(&self, part: usize, now: Now) -> bool {
+        self.is_missing(part, now) && self.progress_of(part, now).any(Progress::lacks_alone)
+    }
+
+    /// Whether the whole rest of the round waits for the core to be alone.
+    fn all_await_alone(&self, now: Now) -> bool {
+        self.queue.iter().flatten().all(|part| self.awaits_alone(*part, now))
+    }
+
+    /// Whether a part of the round has its value with the core shared and lacks that of the core alone, and this is not its moment.
+    pub(super) fn awaits_alone(&self, part: usize, now: Now) -> bool {
+        self.phase == Phase::Spend
+            && !self.may_be(part, CoreWanted::Alone, now)
+            && self.may_lack_alone(part, now)
+            && !self.progress_of(part, now).any(Progress::wants_shared)
     }
 
     /// The time limit of a visit, seconds: a promised interval may take a little more than the remaining time.
