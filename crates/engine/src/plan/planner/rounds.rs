@@ -244,9 +244,9 @@ impl Planner {
         self.settings.trials.is_none() && self.lacks_shared(part, now)
     }
 
-    /// Whether a part of the round lacks nothing but trials with the core shared, and this is not their moment.
+    /// Whether a part of the round lacks nothing but trials with the core shared.
     pub(super) fn awaits_shared(&self, part: usize, now: Now) -> bool {
-        self.phase == Phase::Spend && !self.is_open(part, now) && self.may_lack_shared(part, now)
+        self.phase == Phase::Spend && !self.is_missing(part, now) && self.may_lack_shared(part, now)
     }
 
     /// Whether this is the moment for a part that lacks trials with the core alone.
