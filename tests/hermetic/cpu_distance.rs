@@ -91,6 +91,23 @@ fn a_figure_is_of_the_distance_of_most_of_the_time_and_has_its_value_at_the_othe
 }
 
 #[test]
+fn of_three_distances_two_that_have_one_name_are_told_apart_by_the_time_of_a_line() {
+    let mut run = run(16, |round| round % 8 < 3, 8);
+    let (end, hz) = (run.looks.last().expect("looks").at_s, run.header.clock.ticks_per_second);
+    // Seldom they are nearer than in any trial.
+    run.looks.extend((1..=8).map(|nth| Look {
+        at_s: end + 0.1 * f64::from(nth),
+        cores: vec![],
+        line_ticks: Some(2.0 * 8.0 * hz / 1e9),
+    }));
+    let results = Results::of(&run);
+    assert_eq!(results.cpu_distances.as_ref().map(|found| found.distances.len()), Some(3));
+    let page = render(&RunReport::of(&results), Form::Html, Style::default());
+    assert!(page.contains("CPUs far apart, a line in 2"), "the other of two that are not the nearest");
+    assert!(!page.contains("CPUs near and far apart"), "no value is of the nearest");
+}
+
+#[test]
 fn without_looks_or_at_one_distance_all_trials_count() {
     let still = run(16, |_| false, 2);
     let results = Results::of(&still);

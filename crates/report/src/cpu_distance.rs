@@ -58,6 +58,14 @@ pub(super) fn of(distance: &CpuDistance) -> &'static str {
     if distance.is_nearest { NEAR } else { FAR }
 }
 
+/// The name of the other distance at which a point has a value: with the time of a line where both are called alike.
+pub(super) fn of_other(point: &PointResult, other: &CpuDistance) -> String {
+    match name(point) {
+        Some(own) if own == of(other) => format!("{own}, a line in {}", line(other)),
+        _ => of(other).to_owned(),
+    }
+}
+
 pub(super) const NEAR: &str = "CPUs near";
 pub(super) const FAR: &str = "CPUs far apart";
 

@@ -137,7 +137,10 @@ fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let shared = point.shared().map(|estimate| second(occupancy::SHARED, estimate));
     let shared = shared.map(|row| OperationRow { shared: true, ..row });
     let elsewhere = point.at_other_distance().map(|(at, estimate)| {
-        second(&format!("{}, {}", cpu_distance::of(at), words::plural(estimate.trials, "trial")), estimate)
+        second(
+            &format!("{}, {}", cpu_distance::of_other(point, at), words::plural(estimate.trials, "trial")),
+            estimate,
+        )
     });
     let elsewhere = elsewhere.map(|row| OperationRow { further: true, ..row });
     let row = row(point, measure, placement_said);

@@ -47,11 +47,14 @@ struct NearAndFar<'run> {
 }
 
 impl<'run> NearAndFar<'run> {
-    /// Of a point; `None` if it has one value.
+    /// Of a point; `None` if it has one value, or neither of two is near.
     fn of(point: &'run PointResult) -> Option<Self> {
         let (own, (at, other)) = (point.estimate()?, point.at_other_distance()?);
-        let (near, far) = if at.is_nearest { (other, own) } else { (own, other) };
-        Some(NearAndFar { point, near, far })
+        match (cpu_distance::name(point)?, cpu_distance::of(at)) {
+            (cpu_distance::NEAR, cpu_distance::FAR) => Some(NearAndFar { point, near: own, far: other }),
+            (cpu_distance::FAR, cpu_distance::NEAR) => Some(NearAndFar { point, near: other, far: own }),
+            _ => None,
+        }
     }
 
     fn row(&self, results: &Results) -> Row {

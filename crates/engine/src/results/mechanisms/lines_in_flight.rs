@@ -57,7 +57,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         "Little's law is an identity, not a cause: lines in flight = bandwidth × latency ÷ line of {line} \
          bytes.{by_chases}{together}",
         by_chases = by_chases(&chases, *chase, lines),
-        together = together(known)
+        together = together(known, rate)
     );
     Some(Conclusion { kind: MechanismKind::Identity, ..Conclusion::of(headline, because) })
 }
@@ -102,17 +102,19 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
 
 const OF_MEMORY: &str = "the limit is the memory, not the lines in flight of one core";
 
-/// Whether more cores read more: if so, the limit is the core's.
-fn together(known: &Known) -> Statement {
+/// Whether more cores read more than one does at its best, the given rate or that of the same experiment: if so, the limit is the
+/// core's.
+fn together(known: &Known, rate: Found) -> Statement {
     let all: Vec<(u64, Found)> = TOGETHER.along("threads", known);
     let best = |threads: u64| {
         let mine = all.iter().filter(|(count, _)| *count == threads).map(|(_, rate)| *rate);
         mine.max_by(|one, other| one.value.total_cmp(&other.value))
     };
     let most = all.last().map_or(1, |(threads, _)| *threads);
-    let (Some(one), Some(many)) = (best(1).filter(|_| most > 1), best(most)) else {
+    let (Some(own), Some(many)) = (best(1).filter(|_| most > 1), best(most)) else {
         return Statement::default();
     };
+    let one = if own.value > rate.value { own } else { rate };
     let limit = match many.differs_from(&one) {
         // Not significantly more may still be twice as much.
         Some(false) if !is_known_to_be_no_more(many.over(one)) => return Statement::default(),

@@ -214,8 +214,14 @@ fn frequency(missed: &Missed) -> Option<Statement> {
     })
 }
 
+/// The experiment whose figures are the other work itself.
+const OF_OTHER_WORK: &str = "cpu/noise";
+
 /// Other work on the CPU, if it took less of the time than is missing.
 fn others(missed: &Missed) -> Option<Statement> {
+    if missed.place().0 == OF_OTHER_WORK {
+        return None;
+    }
     // Busy processes that belong to the point begin after that look.
     let is_beside_its_own = missed.result.point.number_of("busy").is_some_and(|busy| busy > 0);
     let lost = missed.result.disturbance.lost_share.filter(|lost| *lost >= 0.0 && !is_beside_its_own)?;
@@ -250,8 +256,8 @@ pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> 
     let is_more = beyond.ends().is_some_and(|(low, _)| low > missed.prediction.total());
     is_more.then(|| {
         statement!(
-            " Most of what is missing is in entering and leaving the kernel: a clock's reading by system call enters it as well, and takes \
-             {beyond} more than one by the library.",
+            " Most of what is missing may be in entering and leaving the kernel: a clock's reading by system call enters it as well, and takes \
+             {beyond} more than one by the library, its own work in the kernel included.",
             beyond = beyond.named("a clock's reading by system call beyond one by the library")
         )
     })

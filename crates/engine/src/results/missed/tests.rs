@@ -264,7 +264,8 @@ fn what_a_clocks_reading_by_system_call_lacks_too_is_in_the_entry() {
         misses.others[0].1[0].statement.plain()
     };
     assert!(
-        told(157.0).contains("Not explained. Most of what is missing is in entering and leaving the kernel")
+        told(157.0)
+            .contains("Not explained. Most of what is missing may be in entering and leaving the kernel")
     );
     assert!(told(157.0).contains("takes {137} more than one by the library"));
     assert!(!told(60.0).contains("entering and leaving the kernel:"), "as predicted");
