@@ -111,7 +111,7 @@ mod tests {
     }
 
     fn chosen(at: &'static [(&'static str, At)]) -> Option<u64> {
-        let landmarks = [Landmark { along: "size", at: 200.0, name: "L1".to_owned() }];
+        let landmarks = [Landmark { along: "size", at: 200.0, name: "L1".to_owned(), is_share: false }];
         let points = points();
         MainFigure::of("x", at).choose(points.iter(), &landmarks).map(|point| point.number(&SIZE))
     }
@@ -130,13 +130,13 @@ mod tests {
     fn what_lies_in_a_smaller_cache_is_not_called_within_a_larger() {
         let points = points();
         let within = |second: f64| {
-            let mark = |at| Landmark { along: "size", at, name: String::new() };
+            let mark = |at| Landmark { along: "size", at, name: String::new(), is_share: false };
             let figure = MainFigure::of("x", &[("size", At::Within(2))]);
             figure.choose(points.iter(), &[mark(200.0), mark(second)]).map(|point| point.number(&SIZE))
         };
         assert_eq!((within(3000.0), within(300.0)), (Some(1024), None));
         let figure = MainFigure::of("x", &[("size", At::Within(2))]);
-        let mark = |at| Landmark { along: "size", at, name: String::new() };
+        let mark = |at| Landmark { along: "size", at, name: String::new(), is_share: false };
         let smallest = figure.choose(points.iter(), &[mark(8.0), mark(3000.0)]);
         assert_eq!(smallest.map(|point| point.number(&SIZE)), Some(16), "where others push out least");
     }

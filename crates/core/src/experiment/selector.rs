@@ -16,6 +16,8 @@ pub struct Landmark {
     pub at: f64,
     /// Its name: `L2 1 MiB`.
     pub name: String,
+    /// Whether it is no limit as declared, but the share of one that the CPUs here have.
+    pub is_share: bool,
 }
 
 /// Points of one experiment, by the names of their parameters: for rules over several experiments, whose constructors of

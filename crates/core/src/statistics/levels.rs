@@ -137,12 +137,12 @@ impl LevelHistogram {
         }
         let row = Histogram::new(&self.counts, HALF_WINDOW.max(step / 2.0));
         let total = f64::from(self.total);
-        let (middle, height) = row.first_peak(LEAST_ALONE * total)?;
+        let (middle, height, fallen) = row.first_peak(LEAST_ALONE * total)?;
         let (from, to) = row.peak_ends(middle, height, bins(REACH.max(step)));
         let end = (middle + bins(LONGEST)).min(BINS);
         // A level that is as wide as the distance to the next may begin within reach of the first.
         let shared = row
-            .second(row.fallen(middle, height, to), end, LEAST_SHARED * total)
+            .second(fallen.min(to), end, LEAST_SHARED * total)
             .filter(|(shared, _)| *shared >= middle + bins(REACH))
             .or_else(|| row.second(to, end, LEAST_SHARED * total));
         let beyond = if shared.is_none() { row.between(to, end) } else { 0.0 };
@@ -195,8 +195,9 @@ impl Histogram {
         (self.before[to] > self.before[from]).then(|| middle.saturating_sub(1))
     }
 
-    /// The middle and the height of the lowest peak that holds so many quotients and stands above the values after it.
-    fn first_peak(&self, least: f64) -> Option<(usize, f64)> {
+    /// The middle and the height of the lowest peak that holds so many quotients and stands above the values after it, and where it has
+    /// fallen to half.
+    fn first_peak(&self, least: f64) -> Option<(usize, f64, usize)> {
         let (mut top, mut most) = (0, 0.0);
         for place in bins(REACH)..BINS - bins(LONGEST) {
             let height = self.height(place);
@@ -204,15 +205,10 @@ impl Histogram {
                 (top, most) = (place, height);
             } else if most >= least && height <= most / 2.0 && differ(most, height) {
                 let middle = self.median(top.saturating_sub(self.near), top + self.near + 1)?;
-                return Some((middle, most));
+                return Some((middle, most, place));
             }
         }
         None
-    }
-
-    /// The first place after a peak's middle where it has fallen to half, at most the given one.
-    fn fallen(&self, middle: usize, height: f64, most: usize) -> usize {
-        (middle..most).find(|place| self.height(*place) <= height / 2.0).unwrap_or(most)
     }
 
     /// The ends of a peak on either side, at most so far from its middle.

@@ -36,15 +36,16 @@ pub fn declared(machine: &Machine) -> Vec<(u8, u64)> {
 /// The capacities that a sweep of sizes may show.
 pub fn landmarks(machine: &Machine, along: &Parameter) -> Vec<Landmark> {
     let cpu = machine.measured_cpu();
-    let landmark = |name: String, bytes: u64| Landmark {
+    let landmark = |name: String, bytes: u64, is_share: bool| Landmark {
         along: along.name,
         at: bytes as f64,
         name: format!("{name} {}", fathom_core::quantity::declared::size(bytes)),
+        is_share,
     };
     let of_level = |(level, bytes): (u8, u64)| {
         let share = machine.data_cache_share_bytes(cpu, level).filter(|share| *share < bytes);
-        let share = share.map(|share| landmark(format!("L{level}, the share of the CPUs here"), share));
-        share.into_iter().chain([landmark(format!("L{level}"), bytes)])
+        let share = share.map(|share| landmark(format!("L{level}, the share of the CPUs here"), share, true));
+        share.into_iter().chain([landmark(format!("L{level}"), bytes, false)])
     };
     declared(machine).into_iter().flat_map(of_level).collect()
 }

@@ -6,7 +6,7 @@ use super::sections::{linked, listed};
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
-use fathom_core::experiment::{Found, Placement, Point, Statement};
+use fathom_core::experiment::{Found, Placement, Point, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
@@ -52,9 +52,11 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         named(results, point).and(compared).and(Text::prose(&reason(results, nearest, point, *merit >= 1.0)))
     };
     let missed = certain_misses(results);
+    let (furthest, explained) = surprises(&missed);
     let lead = format!(
-        "Surprises: of {} missed for certain the furthest, one of an experiment, and the furthest that this run explains, with what other measurements explain of them:",
-        words::plural(missed.len(), "prediction")
+        "Surprises: of {} missed for certain the furthest, one of an experiment{}, with what other measurements of this run explain of them:",
+        words::plural(missed.len(), "prediction"),
+        if explained.is_some() { ", and the furthest that this run explains" } else { "" }
     );
     let mut section = Section::new(Key::of("conclusion"), "Conclusion");
     if merits.is_empty() {
@@ -74,7 +76,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         ))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(listed("What explains figures of several experiments here:", explaining(results)))
-        .with_all(listed(&lead, surprises(&missed).into_iter().map(|point| surprise(results, point))))
+        .with_all(listed(&lead, furthest.into_iter().chain(explained).map(|point| surprise(results, point))))
         .with_all(quotable::verdict(results))
         .with_all(prediction_error(results).map(Block::Paragraph))
         .with_all(missed.is_empty().then(|| Block::Paragraph("No prediction missed for certain.".into())))
@@ -211,9 +213,9 @@ fn certain_misses<'run>(results: &'run Results) -> Vec<&'run PointResult> {
     missed
 }
 
-/// The furthest of each experiment, and what one measurement accounts for once; the last is the furthest with a cause, if no other of
-/// them has one, so that a reader sees both.
-fn surprises<'run>(missed: &[&'run PointResult]) -> Vec<&'run PointResult> {
+/// The furthest of each experiment, and what one measurement accounts for once; and the furthest with a cause, if none of them has one, so
+/// that a reader sees both.
+fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Option<&'run PointResult>) {
     let mut chosen: Vec<&PointResult> = vec![];
     for point in missed {
         let is_new =
@@ -223,12 +225,11 @@ fn surprises<'run>(missed: &[&'run PointResult]) -> Vec<&'run PointResult> {
         }
     }
     let has_cause = |point: &&PointResult| matches!(point.explanation, Some(Explanation::Cause { .. }));
-    let explained = missed.iter().copied().find(has_cause);
-    if let Some(explained) = explained.filter(|_| !chosen.iter().any(has_cause)) {
+    let explained = missed.iter().copied().find(has_cause).filter(|_| !chosen.iter().any(has_cause));
+    if explained.is_some() {
         chosen.truncate(SURPRISES - 1);
-        chosen.push(explained);
     }
-    chosen
+    (chosen, explained)
 }
 
 /// Whether one measurement accounts for both.
@@ -247,17 +248,15 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
         Some(Explanation::NotExplained) => "Not explained.".to_owned(),
         _ => point.because.as_ref().map(finding::text).unwrap_or_default(),
     };
-    let mut both = Statement::default();
-    if let (Some(measured), Some(prediction)) = (point.figure(), &point.prediction) {
-        let predicted = Found::exact(prediction.total(), measured.dimension);
-        both.push(measured.named("measured"));
-        both.push(", where ");
-        both.push(predicted.named("predicted"));
-    }
-    let factor = point.factor().map(quantities::factor).unwrap_or_default();
-    named(results, point)
-        .and(format!(": {} was predicted ({factor}). ", finding::text(&both)))
-        .and(Text::prose(&because))
+    let both = point.figure().zip(point.prediction.as_ref()).map(|(measured, prediction)| {
+        statement!(
+            ": {measured}, where {predicted} was predicted ({factor}). ",
+            measured = measured.named("measured"),
+            predicted = Found::exact(prediction.total(), measured.dimension).named("predicted"),
+            factor = point.factor().map(quantities::factor).unwrap_or_default()
+        )
+    });
+    named(results, point).and(both.as_ref().map(finding::text).unwrap_or_default()).and(Text::prose(&because))
 }
 
 fn named(results: &Results, point: &PointResult) -> Text {

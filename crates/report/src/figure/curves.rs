@@ -203,10 +203,8 @@ impl Curves<'_> {
         caption += self.fits();
         if self.landmarks(&plot.x).next().is_some() {
             caption += " Dashed lines mark limits that the machine declares";
-            // As the experiments name it.
-            let is_share = |landmark: &Landmark| landmark.name.contains("the share of");
             let of_share = " and, of a cache that CPUs elsewhere use too, the share of those that are here";
-            caption += if self.landmarks(&plot.x).any(is_share) { of_share } else { "" };
+            caption += if self.landmarks(&plot.x).any(|landmark| landmark.is_share) { of_share } else { "" };
             caption.push('.');
         }
         caption

@@ -7,7 +7,7 @@ use crate::text::clipped_with;
 use crate::usual::UsualFigures;
 use crate::words::{self, plural};
 use crate::{finding, precision, run};
-use fathom_core::experiment::{Found, Statement};
+use fathom_core::experiment::{Found, statement};
 use fathom_core::quantities;
 use fathom_core::sorting;
 use fathom_engine::results::{Agreement, MechanismKind, PointResult, Results, distance};
@@ -222,11 +222,13 @@ fn is_sure(point: &PointResult) -> bool {
 fn missed(point: &PointResult, factor: f64) -> Option<String> {
     let measured = point.figure()?;
     let predicted = Found::exact(point.prediction.as_ref()?.total(), measured.dimension);
-    let mut both = Statement::default();
-    both.push(format!("{} the prediction of ", quantities::factor(factor)));
-    both.push(predicted.named("predicted"));
-    both.push(format!(": {} ", named(point)));
-    both.push(measured.named("measured"));
+    let both = statement!(
+        "{factor} the prediction of {predicted}: {name} {measured}",
+        factor = quantities::factor(factor),
+        predicted = predicted.named("predicted"),
+        name = named(point),
+        measured = measured.named("measured")
+    );
     let because = point.because.as_ref().map(|because| format!(". {}", finding::text(because)));
     Some(finding::text(&both) + &because.unwrap_or_default())
 }

@@ -89,8 +89,8 @@ impl Planner {
             .or_else(|| {
                 let is_awaited = now.moments.on_one != Moment::Alone;
                 let waits = is_awaited && self.core_states.is_worth_waiting(now.elapsed);
-                let is_open = |parts: &Vec<usize>| !parts.iter().all(|part| self.awaits_alone(*part, now));
-                (!waits).then(|| (self.queue.iter().position(is_open).unwrap_or(0), shared))
+                let is_ready = |parts: &Vec<usize>| !self.awaits_all_alone(parts, now);
+                (!waits).then(|| (self.queue.iter().position(is_ready).unwrap_or(0), shared))
             })
     }
 

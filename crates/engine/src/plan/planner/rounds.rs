@@ -115,17 +115,17 @@ impl Planner {
         parts.extend(others.into_iter().filter(|part| missing(part)));
         parts.sort_unstable();
         parts.dedup();
-        // Those that lack trials of one state of the core wait for its moment while the others are measured.
-        let is_unpaired = |part: &usize| {
-            let lacks = self.may_lack_shared(*part, now) || self.may_lack_alone(*part, now);
-            let is_due = self.is_due_shared(*part, now) || self.is_due_alone(*part, now);
-            is_due || lacks && !parts.is_empty()
+        // Those that lack trials of one state of the core wait for its moment while the others are measured; without others a round
+        // is begun only at the moment.
+        let is_besides = |part: &usize| {
+            self.is_due_shared(*part, now)
+                || !parts.is_empty() && self.may_lack_shared(*part, now)
+                || self.may_lack_alone(*part, now)
+                || self.is_wide_main_figure(*part, now)
         };
-        let unpaired =
-            (0..self.goals.len()).filter(|part| is_unpaired(part) || self.is_wide_main_figure(*part, now));
-        let unpaired: Vec<usize> =
-            unpaired.filter(|part| self.is_affordable(*part) && !parts.contains(part)).collect();
-        parts.extend(unpaired);
+        let besides = (0..self.goals.len()).filter(|part| self.is_affordable(*part) && !parts.contains(part));
+        let besides: Vec<usize> = besides.filter(is_besides).collect();
+        parts.extend(besides);
         parts
     }
 
@@ -174,8 +174,9 @@ impl Planner {
     pub(super) fn queued(&mut self, now: Now) -> Option<Step> {
         while !self.queue.is_empty() {
             let Some((place, core)) = self.suiting(now) else { return Some(self.wait()) };
-            // What waits for another moment is left for the next round, unless this one has measured nothing yet.
-            if self.visiting && core == CoreWanted::Shared && self.all_await_alone(now) {
+            // What waits for another moment is left for the next round, unless this one has measured nothing yet. Such a visit is
+            // chosen only if all others wait too.
+            if self.visiting && core == CoreWanted::Shared && self.awaits_all_alone(&self.queue[place], now) {
                 self.queue.clear();
                 continue;
             }
@@ -249,23 +250,18 @@ impl Planner {
         self.phase == Phase::Spend && !self.is_missing(part, now) && self.may_lack_shared(part, now)
     }
 
-    /// Whether this is the moment for a part that lacks trials with the core alone.
-    fn is_due_alone(&self, part: usize, now: Now) -> bool {
-        self.may_be(part, CoreWanted::Alone, now) && self.may_lack_alone(part, now)
-    }
-
     /// Whether a part lacks trials with the core alone, in a run that may make them.
     fn may_lack_alone(&self, part: usize, now: Now) -> bool {
         self.is_missing(part, now) && self.progress_of(part, now).any(Progress::lacks_alone)
     }
 
-    /// Whether the whole rest of the round waits for the core to be alone.
-    fn all_await_alone(&self, now: Now) -> bool {
-        self.queue.iter().flatten().all(|part| self.awaits_alone(*part, now))
+    /// Whether all parts of a visit wait for the core to be alone.
+    pub(super) fn awaits_all_alone(&self, parts: &[usize], now: Now) -> bool {
+        parts.iter().all(|part| self.awaits_alone(*part, now))
     }
 
     /// Whether a part of the round has its value with the core shared and lacks that of the core alone, and this is not its moment.
-    pub(super) fn awaits_alone(&self, part: usize, now: Now) -> bool {
+    fn awaits_alone(&self, part: usize, now: Now) -> bool {
         self.phase == Phase::Spend
             && !self.may_be(part, CoreWanted::Alone, now)
             && self.may_lack_alone(part, now)

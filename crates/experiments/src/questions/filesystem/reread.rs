@@ -76,7 +76,7 @@ static ABOUT: About = About {
     )])
     .landmarks(|machine| {
         let (at, name) = cache_size::allowed(machine);
-        vec![Landmark { along: FILE.name, at: at as f64, name: name.to_owned() }]
+        vec![Landmark { along: FILE.name, at: at as f64, name: name.to_owned(), is_share: false }]
     }),
 };
 

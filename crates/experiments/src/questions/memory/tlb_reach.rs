@@ -150,7 +150,7 @@ fn landmarks(machine: &Machine) -> Vec<Landmark> {
     let entries = hierarchy::tlb_entries(machine, machine.page_bytes()).into_iter().enumerate();
     let landmark = |(level, entries): (usize, Option<u64>)| {
         let at = entries? as f64;
-        Some(Landmark { along: LINES.name, at, name: format!("L{} TLB {at}", level + 1) })
+        Some(Landmark { along: LINES.name, at, name: format!("L{} TLB {at}", level + 1), is_share: false })
     };
     entries.filter_map(landmark).collect()
 }

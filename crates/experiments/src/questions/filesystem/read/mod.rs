@@ -182,7 +182,7 @@ impl Experiment for Read {
 fn landmarks(machine: &Machine) -> Vec<Landmark> {
     let cache = |level| {
         let size = machine.data_cache_bytes(*machine.allowed_cpus().first()?, level)?;
-        Some(Landmark { along: FILE.name, at: size as f64, name: format!("L{level}") })
+        Some(Landmark { along: FILE.name, at: size as f64, name: format!("L{level}"), is_share: false })
     };
     [2, 3].into_iter().filter_map(cache).collect()
 }
