@@ -84,27 +84,26 @@ fn a_figure_is_of_the_distance_of_most_of_the_time_and_has_its_value_at_the_othe
     let screen = render(&RunReport::of(&results), Form::Text, Style::default());
     assert!(screen.contains("of work on both are at one distance"), "{screen}");
     let page = render(&RunReport::of(&results), Form::Html, Style::default());
-    assert!(page.contains("CPUs near and far apart") && page.contains("CPUs far apart"));
+    assert!(page.contains("CPUs at two distances") && page.contains("ns apart)"));
     let json: serde_json::Value =
         serde_json::from_str(&render(&RunReport::of(&results), Form::Json, Style::default())).expect("JSON");
     assert_eq!(json["points"][0]["cpu_distance"]["other"]["trials"], 6);
 }
 
 #[test]
-fn of_three_distances_two_that_have_one_name_are_told_apart_by_the_time_of_a_line() {
+fn a_distance_at_which_the_cpus_hardly_are_is_none() {
     let mut run = run(16, |round| round % 8 < 3, 8);
     let (end, hz) = (run.looks.last().expect("looks").at_s, run.header.clock.ticks_per_second);
-    // Seldom they are nearer than in any trial.
-    run.looks.extend((1..=8).map(|nth| Look {
-        at_s: end + 0.1 * f64::from(nth),
-        cores: vec![],
-        line_ticks: Some(2.0 * 8.0 * hz / 1e9),
-    }));
-    let results = Results::of(&run);
-    assert_eq!(results.cpu_distances.as_ref().map(|found| found.distances.len()), Some(3));
-    let page = render(&RunReport::of(&results), Form::Html, Style::default());
-    assert!(page.contains("CPUs far apart, a line in 2"), "the other of two that are not the nearest");
-    assert!(!page.contains("CPUs near and far apart"), "no value is of the nearest");
+    let mut nearer = |apart_s: f64| {
+        run.looks.extend((1..=8).map(|nth| Look {
+            at_s: end + apart_s * f64::from(nth),
+            cores: vec![],
+            line_ticks: Some(2.0 * 8.0 * hz / 1e9),
+        }));
+        Results::of(&run).cpu_distances.map(|found| found.distances.len())
+    };
+    assert_eq!(nearer(0.01), Some(2), "0.07 of 31 s");
+    assert_eq!(nearer(0.1), Some(3), "0.7 of 31 s");
 }
 
 #[test]

@@ -11,6 +11,7 @@ use std::io::Read;
 use std::path::Path;
 
 pub fn read(name: &str) -> Run {
+    fathom::experiments::register();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/runs").join(name);
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();

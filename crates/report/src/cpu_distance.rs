@@ -49,36 +49,30 @@ fn of_several(point: &PointResult) -> Option<&PointDistance> {
 }
 
 /// The name of the distance at which a point's figure was measured; `None` for other work, and if there was one distance.
-pub(super) fn name(point: &PointResult) -> Option<&'static str> {
+pub(super) fn name(point: &PointResult) -> Option<String> {
     of_several(point).map(|distance| of(&distance.at))
 }
 
-/// The name of a distance.
-pub(super) fn of(distance: &CpuDistance) -> &'static str {
-    if distance.is_nearest { NEAR } else { FAR }
+/// The name of a distance: `CPUs 32.7 ns apart`.
+pub(super) fn of(distance: &CpuDistance) -> String {
+    format!("CPUs {} apart", line(distance))
 }
 
-/// The name of the other distance at which a point has a value: with the time of a line where both are called alike.
-pub(super) fn of_other(point: &PointResult, other: &CpuDistance) -> String {
-    match name(point) {
-        Some(own) if own == of(other) => format!("{own}, a line in {}", line(other)),
-        _ => of(other).to_owned(),
-    }
+/// The meaning of the names below a table; empty if none of these points has one.
+pub(super) fn legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
+    let any = points.into_iter().any(|point| name(point).is_some());
+    if any { format!(" {LEGEND}") } else { String::new() }
 }
-
-pub(super) const NEAR: &str = "CPUs near";
-pub(super) const FAR: &str = "CPUs far apart";
 
 /// The meaning of the names.
-pub(super) const LEGEND: &str = "CPUs near, far apart: the host moved this guest's CPUs, and the figure is of the trials at one distance.";
+pub(super) const LEGEND: &str = "CPUs so many ns apart: of the trials in which a cache line took so long between the CPUs, which the host moved.";
 
 /// That the sentences about an experiment are of one distance; `None` if its points are not.
 pub(super) fn remark(points: &[&PointResult]) -> Option<String> {
     let mut divided = points.iter().filter_map(|point| of_several(point));
     let usual = divided.find(|distance| distance.at.is_usual)?;
     Some(format!(
-        "The host moved the two CPUs: what is said here of work on both holds with the {}, a line going from one to the other in {}.",
-        of(&usual.at),
+        "The host moved the two CPUs: what is said here of work on both holds while a cache line goes from one to the other in {}.",
         line(&usual.at)
     ))
 }

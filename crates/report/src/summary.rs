@@ -137,10 +137,7 @@ fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let shared = point.shared().map(|estimate| second(occupancy::SHARED, estimate));
     let shared = shared.map(|row| OperationRow { shared: true, ..row });
     let elsewhere = point.at_other_distance().map(|(at, estimate)| {
-        second(
-            &format!("{}, {}", cpu_distance::of_other(point, at), words::plural(estimate.trials, "trial")),
-            estimate,
-        )
+        second(&format!("{}, {}", cpu_distance::of(at), words::plural(estimate.trials, "trial")), estimate)
     });
     let elsewhere = elsewhere.map(|row| OperationRow { further: true, ..row });
     let row = row(point, measure, placement_said);
@@ -216,7 +213,7 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
     };
     OperationRow {
         point,
-        operation: [occupancy::state(point), cpu_distance::name(point)]
+        operation: [occupancy::state(point).map(str::to_owned), cpu_distance::name(point)]
             .into_iter()
             .flatten()
             .fold(operation(point, placement_said), |name, state| format!("{name} ({state})")),

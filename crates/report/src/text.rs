@@ -131,6 +131,17 @@ pub(super) fn cut(line: &str, room: usize) -> String {
     if display_width(line) <= room { line.to_owned() } else { ended(line, room, ELLIPSIS) }
 }
 
+/// A line of at most `room` letters; a longer one loses words in its middle.
+pub(super) fn without_middle(line: &str, room: usize) -> String {
+    if display_width(line) <= room {
+        return line.to_owned();
+    }
+    let tail: String = line.chars().skip(line.chars().count().saturating_sub(room / 2)).collect();
+    let tail = tail.split_once(' ').map_or(tail.as_str(), |(_, words)| words);
+    let head = cut(line, room.saturating_sub(display_width(tail) + 1));
+    format!("{head} {tail}")
+}
+
 /// Marks that something is left out.
 const ELLIPSIS: &str = " …";
 

@@ -78,7 +78,7 @@ fn one_more_argument_is_the_slope_of_the_line_and_needs_three_points() {
         found.map(|said| said.statement.plain())
     };
     assert!(said(6).is_some_and(|text| {
-        text.contains("as the ABI passes it to calls that may overlap, costs {0.25}; the call itself {1}.")
+        text.contains("as the ABI passes it to calls that may overlap, costs {0.25}, on a line that begins without arguments at {1}.")
     }));
     assert_eq!(said(2), None, "two points are no line");
 }

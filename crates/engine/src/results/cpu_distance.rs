@@ -25,8 +25,6 @@ pub struct CpuDistance {
     pub share: f64,
     /// The looks that found it.
     pub looks: usize,
-    /// Whether none of the run was nearer.
-    pub is_nearest: bool,
     /// Whether it is that of most of the time.
     pub is_usual: bool,
 }
@@ -47,7 +45,8 @@ const FEWEST_LOOKS: usize = 12;
 /// The ratio from which two distances are two: between cores of one cache it is smaller, and to those of another it is several.
 const APART: f64 = 1.4;
 
-/// A look belongs to a distance if at least this share of all looks, and three, are within the ratio [`NEAR`] of it.
+/// A look belongs to a distance if at least this share of all looks, and three, are within the ratio [`NEAR`] of it; and it is a distance
+/// if the CPUs were at it for this share of the time.
 const OFTEN: f64 = 0.005;
 const NEAR: f64 = 1.15;
 
@@ -79,16 +78,15 @@ impl CpuDistances {
         };
         let times: Vec<f64> = (0..groups.len()).map(time).collect();
         let whole: f64 = times.iter().sum();
-        // Where no two looks in a row agree on a distance no trial can be known to be at it, and its share of the time would be none.
-        let is_state = |place: &usize| whole == 0.0 || times[*place] > 0.0;
+        // Where hardly two looks in a row agree on a distance hardly a trial can be known to be at it, and its share of the time would
+        // be none.
+        let is_state = |place: &usize| whole == 0.0 || times[*place] >= OFTEN * whole;
         let mut order: Vec<usize> = (0..groups.len()).filter(is_state).collect();
-        let nearest = order.first().copied();
         sorting::by_number(&mut order, |place| -times[*place]);
         let distance = |place: usize| CpuDistance {
             line_ns: groups[place][1],
             share: if whole > 0.0 { times[place] / whole } else { 0.0 },
             looks: looks.iter().filter(|(_, seen)| *seen == Some(place)).count(),
-            is_nearest: nearest == Some(place),
             is_usual: order.first() == Some(&place),
         };
         let rank = |place: usize| order.iter().position(|ordered| *ordered == place);
@@ -206,7 +204,7 @@ mod tests {
         seen.push((20, 88.0));
         let found = CpuDistances::from_looks(&looks(&seen)).expect("one");
         let [usual] = found.distances.as_slice() else { panic!("{found:?}") };
-        assert!(usual.share > 0.999 && usual.is_nearest && !found.are_several(), "{found:?}");
+        assert!(usual.share > 0.999 && !found.are_several(), "{found:?}");
         assert_eq!(
             found.during(20.5),
             None,

@@ -100,37 +100,38 @@ fn figures(progress: &[Progress], of: impl Fn(f64, f64) -> f64) -> Vec<FigureVal
     whole.into_iter().chain(windows.iter().map(|window| (WINDOW, *window))).collect()
 }
 
-/// Ratio of sustained to short figures, as cost, from which on the speed counts as not sustained: short and long trials differ in more
-/// than their length.
+/// Ratio of sustained to first figures, as cost, from which on the speed counts as not sustained.
 const LASTS: f64 = 1.25;
 
-/// Largest ratio of sustained to short figures, as cost, up to which the whole interval shows that the speed is sustained.
+/// Largest ratio of sustained to first figures, as cost, up to which the whole interval shows that the speed is sustained.
 const HOLDS: f64 = 1.03;
 
-/// Where a short figure comes from, in words.
-pub const IN_SHORT_TRIALS: &str = "in short trials";
+/// What [`compared`] compares, in words.
+pub const COMPARED: &str = "in the first twentieth of a second and in its second half";
 
-/// The comparison of sustained with short figures, in words; `when` says where the latter come from.
-pub fn compared(operation: &str, when: &str, short: Found, sustained: Found, kind: Kind) -> Statement {
-    let slower = if kind == Kind::Rate { short.over(sustained) } else { sustained.over(short) };
-    let (short_named, sustained_named) =
-        (short.named(&format!("{operation}, short")), sustained.named(&format!("{operation}, sustained")));
-    let both = statement!(
-        "{operation}: {short_named} {when}, {sustained_named} without a pause",
-        short_named,
-        sustained_named
-    );
-    let times = slower.named(&format!("{operation}, sustained over short"));
-    match short.differs_from(&sustained) {
-        Some(true) if slower.value > LASTS => statement!(
-            "{both}, {times} times as slow: the speed of the first milliseconds is not sustained",
-            both,
-            times
-        ),
+/// The comparison of the beginning of the trials of a second with their second half, in words. `figure` gives the figure of a name.
+///
+/// Both are of the same trials: short trials of another experiment are made at other moments, when the device, the link or the
+/// frequency of the core was another.
+pub fn compared(
+    operation: &str,
+    kind: Kind,
+    figure: impl Fn(&'static str) -> Option<Found>,
+) -> Option<Statement> {
+    let (first, sustained) = (figure(FIRST)?, figure(SUSTAINED)?);
+    let slower = if kind == Kind::Rate { first.over(sustained) } else { sustained.over(first) };
+    let (first_named, sustained_named) =
+        (first.named(&format!("{operation}, first")), sustained.named(&format!("{operation}, sustained")));
+    let both = statement!("{operation}: {first_named}, then {sustained_named}", first_named, sustained_named);
+    let times = slower.named(&format!("{operation}, sustained over first"));
+    Some(match first.differs_from(&sustained) {
+        Some(true) if slower.value > LASTS => {
+            statement!("{both}, {times} times as slow: the first speed is not sustained", both, times)
+        }
         Some(true) if slower.value > 1.0 => statement!("{both}, {times} times as slow", both, times),
-        Some(true) => statement!("{both}: no slower without a pause than {when}", both),
+        Some(true) => statement!("{both}: it becomes no slower", both),
         // A machine in two states, or wide intervals: no difference is shown, nor that there is none.
-        _ if short.is_mixture || sustained.is_mixture => {
+        _ if first.is_mixture || sustained.is_mixture => {
             statement!(
                 "{both}: of several states of the machine, so this run does not tell whether the speed is sustained",
                 both
@@ -155,7 +156,7 @@ pub fn compared(operation: &str, when: &str, short: Found, sustained: Found, kin
             "{both}: without intervals this run does not tell whether the speed is sustained",
             both
         ),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -209,12 +210,12 @@ mod tests {
             let interval = Some(Interval { low: value - width, high: value + width });
             Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
         };
-        let text =
-            |sustained| compared("a read", IN_SHORT_TRIALS, found(100.0, 1.0), sustained, Kind::Cost).plain();
-        assert!(
-            text(found(300.0, 1.0))
-                .ends_with("{3} times as slow: the speed of the first milliseconds is not sustained")
-        );
+        let of = |kind, first, sustained| {
+            let figure = |name| Some(if name == FIRST { first } else { sustained });
+            compared("a read", kind, figure).expect("both figures").plain()
+        };
+        let text = |sustained| of(Kind::Cost, found(100.0, 1.0), sustained);
+        assert!(text(found(300.0, 1.0)).ends_with("{3} times as slow: the first speed is not sustained"));
         assert!(text(found(100.0, 1.0)).ends_with("the speed is sustained within 3 %"));
         let loose = text(found(100.0, 10.0));
         assert!(loose.contains("no significant difference, which is at most a factor of {1.1"), "{loose}");
@@ -223,14 +224,10 @@ mod tests {
             text(found(300.0, 250.0)).contains("no significant difference, which may yet"),
             "the intervals overlap"
         );
-        assert!(
-            text(found(50.0, 1.0)).ends_with("no slower without a pause than in short trials"),
-            "unlike speeds"
-        );
+        assert!(text(found(50.0, 1.0)).ends_with("it becomes no slower"), "unlike speeds");
         let mixture = Found { is_mixture: true, ..found(100.0, 2.0) };
         assert!(text(mixture).contains("does not tell whether"));
-        let rate =
-            compared("a stream", IN_SHORT_TRIALS, found(100.0, 1.0), found(50.0, 1.0), Kind::Rate).plain();
+        let rate = of(Kind::Rate, found(100.0, 1.0), found(50.0, 1.0));
         assert!(rate.contains("{2} times as slow"), "{rate}");
     }
 }

@@ -3,7 +3,7 @@
 use super::works::cited;
 use crate::at_frequency::MARK;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
-use crate::{figure, run, verification, words};
+use crate::{cpu_distance, figure, run, verification, words};
 use fathom_core::experiment::Effort;
 use fathom_core::quantities;
 use fathom_core::quantity::{Unit, declared};
@@ -23,7 +23,7 @@ pub(super) fn of(results: &Results) -> Section {
              trial and is subtracted."
         ))
         .say(estimate())
-        .say(states_and_growth(results.core_shared.is_some()))
+        .say(states_and_growth(results.core_shared.is_some(), cpu_distance::sentence(results)))
         .with_all(at_frequency(results).map(Block::Paragraph))
         .say(figure::KEY)
         .say(
@@ -54,13 +54,14 @@ fn estimate() -> Text {
 }
 
 /// What a mixture is, and how growth is judged; `looked` where the run looked whether another hardware thread used the core.
-fn states_and_growth(looked: bool) -> String {
+fn states_and_growth(looked: bool, distances: Option<String>) -> String {
     let core = "Beside every observation of short work a stream of instructions that fills the core's width shows whether another hardware \
         thread uses the core: “core alone” is of observations without one, “core shared” of those with one, and a “mixture” of both, \
         because too few trials show either; it is compared with neither. ";
     let core = if looked { core } else { "" };
+    let distances = distances.map_or_else(String::new, |text| format!("{text} {} ", cpu_distance::LEGEND));
     format!(
-        "{core}Where the trials of a point fall into two groups, or its median lies between clusters of its observations where few of them \
+        "{core}{distances}Where the trials of a point fall into two groups, or its median lies between clusters of its observations where few of them \
          are, each state of the machine has a value of its own, and a median over all is given of none. Where many observations lie \
          around the median it stands as one value, and the appendix notes the clusters as modes. Growth along a parameter is judged by a least-squares line through the points of a sweep, fitted \
          in every round, with the interval of its slope over the rounds; from one setting to the next by the interval of their difference. \
@@ -210,8 +211,8 @@ mod tests {
 
     #[test]
     fn a_mixture_is_defined_where_the_core_was_looked_at() {
-        assert!(states_and_growth(true).contains("a “mixture” of both"));
-        let without = states_and_growth(false);
+        assert!(states_and_growth(true, None).contains("a “mixture” of both"));
+        let without = states_and_growth(false, None);
         assert!(
             !without.contains("mixture") && without.contains("Growth along a parameter is judged by"),
             "{without}"

@@ -17,7 +17,10 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let is_cost_or_rate = |point: &&PointResult| point.unit.kind() != Kind::Size;
     let both = results.points.iter().filter(|point| point.shared().is_some()).filter(is_cost_or_rate);
     let both = both.filter_map(|point| Some((point, point.neighbour_cost()?)));
-    let (mut both, edges): (Vec<(&PointResult, Found)>, Vec<_>) = both.partition(|(_, cost)| is_cost(*cost));
+    let both: Vec<(&PointResult, Found)> = both.collect();
+    // Of all operations: a median without those that became faster would be chosen by its outcome.
+    let costs: Vec<Found> = both.iter().map(|(_, cost)| *cost).collect();
+    let (mut both, edges): (Vec<_>, Vec<_>) = both.into_iter().partition(|(_, cost)| is_cost(*cost));
     sorting::by_number(&mut both, |(_, cost)| -cost.value);
     let number = plural(both.len(), "operation");
     let rows = |of: &[(&PointResult, Found)]| -> Vec<Row> {
@@ -38,7 +41,6 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         .filter(|(_, of)| !of.is_empty())
         .fold(few, |few, (name, of)| few.group(Group::named(name).rows(rows(of))));
     let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
-    let costs: Vec<Found> = both.iter().map(|(_, cost)| *cost).collect();
     let lead = legend + &middle(&costs) + &shown_of(&costs);
     let lead = Text::plain(lead).and(" All: ").and(Text::to(&all.key)).and(".");
     let left_out = left_out(&edges);

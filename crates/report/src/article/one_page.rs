@@ -6,7 +6,7 @@ use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow};
 use crate::words::ABSENT;
-use crate::{at_frequency, occupancy};
+use crate::{at_frequency, cpu_distance, occupancy};
 use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
 use fathom_core::statistics::Measured;
@@ -65,9 +65,8 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     ];
     let points = || operations.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
-        "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.{}{}",
-        occupancy::mark_legend(points()),
-        at_frequency::legend(points())
+        "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.{}",
+        legends(points)
     );
     let mut table = Table::new(Key::of("one-page-table"), caption).columns(columns);
     for family in operations.chunk_by(|one, other| one.family() == other.family()) {
@@ -97,14 +96,22 @@ fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
     }
 }
 
+/// The meaning of what stands beside names and values.
+fn legends<'run, P: Iterator<Item = &'run PointResult>>(points: impl Fn() -> P) -> String {
+    let are_several = points().any(|point| point.mixture.is_some());
+    occupancy::mark_legend(points())
+        + &at_frequency::legend(points())
+        + &cpu_distance::legend(points())
+        + if are_several { " a or b: the machine was in several states, each with its value." } else { "" }
+}
+
 /// Operations in a line each, for a page that has all else too: without what their predictions consist of and rest on, the value of
 /// the core shared, and the cause.
 pub(super) fn in_brief(results: &Results, figures: &[Ranked]) -> Table {
     let points = || figures.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
-        "Operations: predicted before, measured after, medians with 95 % intervals.{}{}",
-        occupancy::mark_legend(points()),
-        at_frequency::legend(points())
+        "Operations: predicted before, measured after, medians with 95 % intervals.{}",
+        legends(points)
     );
     let mut table = Table::new(Key::of("main-figures"), caption).columns([
         Column::words("operation"),
@@ -183,7 +190,8 @@ fn slope_of(trend: &TrendResult) -> Found {
 fn of_point(name: Text, point: &PointResult) -> Row {
     let rows = summary::of_point(point);
     let shared = rows.iter().find(|row| row.shared).map_or(ABSENT.to_owned(), with_interval);
-    let states: Vec<String> = rows.iter().filter(|row| !row.shared).map(with_interval).collect();
+    let is_figure = |row: &&OperationRow| !row.shared && !row.further;
+    let states: Vec<String> = rows.iter().filter(is_figure).map(with_interval).collect();
     let first = &rows[0];
     let range = point.prediction.as_ref().and_then(|prediction| summary::range(point, prediction));
     let predicted = first.predicted.clone() + &range.map(|range| format!(" ({range})")).unwrap_or_default();

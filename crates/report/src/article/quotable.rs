@@ -131,11 +131,18 @@ fn row(results: &Results, main: &Main) -> Row {
     Row::of([name, value, reach, quotation.words().to_owned()])
 }
 
+/// The least width that is told, in per cent: no value has digits for less.
+const LEAST: f64 = 0.01;
+
 /// How far the farthest end of all states is, in per cent of the value; absent where one has no interval.
 fn widest(reaches: &[Option<f64>]) -> String {
     let all: Option<Vec<f64>> = reaches.iter().copied().collect();
     let farthest = all.and_then(|all| all.into_iter().reduce(f64::max));
-    farthest.map_or(ABSENT.to_owned(), |reach| quantities::number(reach * 100.0))
+    match farthest.map(|reach| reach * 100.0) {
+        None => ABSENT.to_owned(),
+        Some(percent) if percent < LEAST => format!("< {LEAST}"),
+        Some(percent) => quantities::number(percent),
+    }
 }
 
 /// In a sentence, the planned figures that have no value, those of one reason together: ` Without a value: a; b (the reason).`; nothing
@@ -189,6 +196,6 @@ mod tests {
     fn the_farthest_end_of_all_states_is_shown() {
         assert_eq!(widest(&[Some(0.04), Some(0.3)]), "30.0");
         assert_eq!(widest(&[Some(0.04), None]), ABSENT, "a state without an interval");
-        assert_eq!(widest(&[]), ABSENT);
+        assert_eq!((widest(&[]), widest(&[Some(0.000_012)])), (ABSENT.to_owned(), "< 0.01".to_owned()));
     }
 }

@@ -6,7 +6,7 @@ use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, mark};
 use super::placing;
 use super::svg::{self, Drawing, WIDTH};
-use crate::words;
+use crate::{states, words};
 use fathom_core::experiment::Value;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
@@ -60,8 +60,8 @@ fn grouped<'run>(points: &[&'run PointResult], name: &str) -> Vec<Vec<&'run Poin
 fn figure(points: &[&PointResult]) -> DrawnFigure {
     let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
     let shared = words::shared_parameters(points);
-    let label = |point: &PointResult| svg::shortened(&words::differing_label(point, &shared), LONGEST);
-    let labels: Vec<String> = points.iter().map(|point| label(point)).collect();
+    let labels: Vec<String> = points.iter().map(|point| words::differing_label(point, &shared)).collect();
+    let labels = svg::shortened_apart(&labels, LONGEST);
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
     let bottom = ROW * points.len() as f64 + 6.0;
@@ -94,8 +94,14 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
 
 /// What a figure of variants shows: its ends, and how many predictions are far from their marks.
 fn visible(points: &[&PointResult], shared: &[String]) -> String {
+    let of = |point: &PointResult| match states::of(point) {
+        states if states.is_empty() => {
+            point.estimate().map(|estimate| vec![estimate.value]).unwrap_or_default()
+        }
+        states => states,
+    };
     let mut values: Vec<(f64, &PointResult)> =
-        points.iter().filter_map(|point| Some((point.estimate()?.value, *point))).collect();
+        points.iter().flat_map(|point| of(point).into_iter().map(move |value| (value, *point))).collect();
     sorting::by_number(&mut values, |(value, _)| *value);
     let Some(((least, first), (most, last))) = values.first().zip(values.last()) else {
         return String::new();

@@ -44,7 +44,10 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     }
     let few_pages = FEW_PAGES.found(premises.known).filter(|few| is_less(windowed, *few));
     let size = |bytes: u64, name| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named(name);
+    // The TLB's part of the difference, where the array of few pages shows one.
+    let is_in_part = few_pages.is_some_and(|few| is_less(few, whole));
     let cause = match few_pages {
+        Some(_) if is_in_part => "in part because the prefetcher also fetches the adjacent line",
         Some(_) => "the prefetcher also fetches the adjacent line",
         None => {
             "the prefetch of the adjacent line or fewer misses of the TLB, which this run does not separate"
@@ -57,19 +60,25 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         whole = whole.named("random over the whole"),
         windowed = windowed.named("random within windows")
     );
-    let excluded = few_pages.map(|few| {
+    let measured = few_pages.unwrap_or(whole);
+    let beside = few_pages.map(|few| {
+        let rest = if is_in_part {
+            ", and the rest of the difference comes with the size of the array"
+        } else {
+            ", so the TLB is not the cause"
+        };
         statement!(
-            " The TLB is not the cause: over {smaller}, of which it holds every huge page, a load in random order takes {few}.",
+            " Over {smaller}, of which the TLB holds every huge page, a load in random order takes {few}{rest}.",
             smaller = size(SMALLER, "size of the smaller array"),
             few = few.named("random over few pages")
         )
     });
+    let over = if few_pages.is_some() { "to the load that misses no TLB" } else { "measured" };
     let because = statement!(
-        "Within a window both lines of a pair are visited shortly after each other. If the second were free, \
-         the ratio would be 0.5; the measured ratio is {share}.{excluded} Tools that chase within windows report that \
-         value as memory latency.",
-        share = windowed.share_of(whole).named("random within windows over whole"),
-        excluded
+        "Within a window both lines of a pair are visited shortly after each other.{beside} If the second line of a pair were \
+         free, the ratio {over} would be 0.5; it is {share}. Tools that chase within windows report that value as memory latency.",
+        share = windowed.share_of(measured).named("random within windows over random"),
+        beside
     );
     Some(Conclusion::of(headline, because))
 }
@@ -98,10 +107,27 @@ mod tests {
 
     #[test]
     fn a_load_that_its_neighbour_fetched_takes_less() {
-        let text = text(64.0, Some(150.0)).expect("a mechanism");
-        assert!(text.contains("the measured ratio is {0.4}."), "{text}");
+        let text = text(64.0, Some(160.0)).expect("a mechanism");
         assert!(
-            text.contains("also fetches the adjacent line.") && text.contains("TLB is not the cause"),
+            text.contains("the ratio to the load that misses no TLB would be 0.5; it is {0.4}."),
+            "{text}"
+        );
+        assert!(
+            text.contains(": the prefetcher also fetches the adjacent line.")
+                && text.contains("so the TLB is not the cause"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn where_few_pages_take_less_than_many_the_prefetch_is_a_part_of_the_cause() {
+        let text = text(80.0, Some(125.0)).expect("a mechanism");
+        assert!(
+            text.contains(": in part because the prefetcher") && text.contains("it is {0.64}."),
+            "{text}"
+        );
+        assert!(
+            text.contains("comes with the size of the array") && !text.contains("not the cause"),
             "{text}"
         );
     }

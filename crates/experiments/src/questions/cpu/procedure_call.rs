@@ -240,9 +240,9 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
     Some(
         finding!(
             Question::Argument,
-            "One more argument, {form}, {costs}; the call itself {call}.",
+            "One more argument, {form}, {costs}, on a line that begins without arguments at {call}.",
             costs,
-            call = call.named(&format!("call without arguments, {form}"))
+            call = call.named(&format!("the line without arguments, {form}"))
         )
         .about(form),
     )

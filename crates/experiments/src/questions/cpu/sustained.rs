@@ -2,7 +2,7 @@
 
 use super::arithmetic;
 use crate::apparatus::cpu::arithmetic_kernel;
-use crate::apparatus::lasting::{self, FIGURE, FIRST, LASTING, SUSTAINED, WINDOW};
+use crate::apparatus::lasting::{self, COMPARED, FIGURE, LASTING, WINDOW};
 use crate::arch;
 use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
@@ -105,16 +105,11 @@ impl Experiment for Sustained {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        // Of the same trials: the short ones of another experiment were made at other moments, when the core had another frequency.
         let usual = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
-        let figure = |name: &str| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
-        let both = figure(FIRST).zip(figure(SUSTAINED));
-        let finding = both.map(|(first, sustained)| {
-            let when = "in the first twentieth of a second";
-            let compared =
-                lasting::compared("A multiplication of doubles", when, first, sustained, Kind::Cost);
-            finding!(Question::Experiment, "{compared}.", compared)
-        });
+        let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
+        let compared = lasting::compared("a multiplication of doubles", Kind::Cost, figure);
+        let finding =
+            compared.map(|compared| finding!(Question::Experiment, "Time {COMPARED}: {compared}.", compared));
         finding.into_iter().collect()
     }
 

@@ -3,7 +3,7 @@
 use super::{read, write};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use crate::apparatus::filesystem::uring::Queue;
-use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use crate::apparatus::lasting::{self, COMPARED, FIGURE, LASTING, WINDOW};
 use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 use fathom_equipment::test_file::blocks::{BlockWalk, Order};
@@ -142,22 +142,15 @@ impl Experiment for Sustained {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let compared = |request: &&str| {
-            let (experiment, short) = in_short_trials(request);
             let usual = Point::new().named(&REQUEST, request).with(&LASTING, lasting::USUAL);
-            let sustained = known.found(ABOUT.name, &usual.named(&FIGURE, SUSTAINED))?;
-            Some(lasting::compared(
-                request,
-                lasting::IN_SHORT_TRIALS,
-                known.found(experiment.about().name, &short)?,
-                sustained,
-                Kind::Cost,
-            ))
+            let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
+            lasting::compared(request, Kind::Cost, figure)
         };
         let requests = Statement::joined(REQUESTS.iter().filter_map(compared), "; ");
         let finding = |requests| {
             finding!(
                 Question::Experiment,
-                "Time of the device for a request, sustained and in short trials: {requests}.",
+                "Time of the device for a request {COMPARED}: {requests}.",
                 requests
             )
         };

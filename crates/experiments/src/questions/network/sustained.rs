@@ -1,7 +1,7 @@
 //! Does a TCP stream keep its rate?
 
 use super::bandwidth;
-use crate::apparatus::lasting::{self, FIGURE, LASTING, SUSTAINED, WINDOW};
+use crate::apparatus::lasting::{self, COMPARED, FIGURE, LASTING, WINDOW};
 use crate::apparatus::network::account::{self, Account};
 use crate::apparatus::network::arrival_rate::received_by;
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, required};
@@ -122,21 +122,12 @@ impl Experiment for Sustained {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let compared = |path: &&str| {
-            let short = known.found("network/bandwidth", &bandwidth::usual_point(path))?;
-            let usual = stream(path).with(&LASTING, lasting::USUAL).named(&FIGURE, SUSTAINED);
-            let name = format!("TCP, {path}");
-            Some(lasting::compared(
-                &name,
-                lasting::IN_SHORT_TRIALS,
-                short,
-                known.found(ABOUT.name, &usual)?,
-                Kind::Rate,
-            ))
+            let usual = stream(path).with(&LASTING, lasting::USUAL);
+            let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
+            lasting::compared(&format!("TCP, {path}"), Kind::Rate, figure)
         };
         let paths = Statement::joined(PATHS.iter().filter_map(compared), "; ");
-        let finding = |paths| {
-            finding!(Question::Experiment, "A TCP stream, sustained and in short trials: {paths}.", paths)
-        };
+        let finding = |paths| finding!(Question::Experiment, "A TCP stream {COMPARED}: {paths}.", paths);
         paths.map(finding).into_iter().collect()
     }
 

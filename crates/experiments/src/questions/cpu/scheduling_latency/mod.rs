@@ -277,11 +277,7 @@ fn lateness_predicted(busy: f64, known: &Known) -> Prediction {
         } else {
             interrupted
         };
-        return interrupted.software(
-            "a switch from the busy process",
-            1.0,
-            kernel_service::assumed_here(1_000.0, known),
-        );
+        return kernel_service::assumed(interrupted, "a switch from the busy process", 1_000.0, known);
     }
     let reached = entered
         .hardware("the interrupt reaches a sleeping CPU", 1.0, context_switch::idle_cpu(known))
