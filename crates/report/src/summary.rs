@@ -22,10 +22,7 @@ pub(super) struct OperationGroup<'run> {
 pub(super) struct OperationRow<'run> {
     pub point: &'run PointResult,
     pub operation: String,
-    /// Whether it is of the core shared: the row before it has the same point.
-    pub shared: bool,
-    /// Whether it is of a further state of the machine, of the same point as the row before it.
-    pub further: bool,
+    pub of: RowOf,
     /// The predicted cost of the bare hardware.
     pub hardware: String,
     /// The predicted overhead of the operating system.
@@ -39,6 +36,19 @@ pub(super) struct OperationRow<'run> {
     /// Measured over predicted.
     pub factor: String,
     pub evidence: &'static str,
+}
+
+/// Which value of a point a row has; all but the first stand below that of the figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum RowOf {
+    /// The figure, or the value of the state of the machine with the most trials.
+    Figure,
+    /// Another state of the machine.
+    OtherState,
+    /// The core shared.
+    CoreShared,
+    /// Another distance of the two CPUs.
+    OtherDistance,
 }
 
 /// Points of one experiment without a value, for one reason.
@@ -133,13 +143,15 @@ pub(super) fn range(point: &PointResult, prediction: &Prediction) -> Option<Stri
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let value = figure(point).unwrap_or(0.0);
     let measure = states::measure(point, value);
-    let second = |state: &str, estimate: &Estimate| of_second(point, state, estimate, measure);
-    let shared = point.shared().map(|estimate| second(occupancy::SHARED, estimate));
-    let shared = shared.map(|row| OperationRow { shared: true, ..row });
+    let second = |state: &str, of, estimate: &Estimate| OperationRow {
+        of,
+        ..of_second(point, state, estimate, measure)
+    };
+    let shared = point.shared().map(|estimate| second(occupancy::SHARED, RowOf::CoreShared, estimate));
     let elsewhere = point.at_other_distance().map(|(at, estimate)| {
-        second(&format!("{}, {}", cpu_distance::of(at), words::plural(estimate.trials, "trial")), estimate)
+        let state = format!("{}, {}", cpu_distance::of(at), words::plural(estimate.trials, "trial"));
+        second(&state, RowOf::OtherDistance, estimate)
     });
-    let elsewhere = elsewhere.map(|row| OperationRow { further: true, ..row });
     let row = row(point, measure, placement_said);
     of_states(row, measure).into_iter().chain(shared).chain(elsewhere).collect()
 }
@@ -159,8 +171,7 @@ fn of_states(row: OperationRow<'_>, measure: Measure) -> Vec<OperationRow<'_>> {
             } else {
                 format!("· {count}")
             },
-            shared: false,
-            further: place > 0,
+            of: if place == 0 { RowOf::Figure } else { RowOf::OtherState },
             hardware: if place == 0 { row.hardware.clone() } else { absent() },
             software: if place == 0 { row.software.clone() } else { absent() },
             predicted: if place == 0 { row.predicted.clone() } else { absent() },
@@ -188,8 +199,7 @@ fn of_second<'run>(
     OperationRow {
         point,
         operation: format!("· {state}"),
-        shared: false,
-        further: false,
+        of: RowOf::Figure,
         hardware: absent(),
         software: absent(),
         predicted: absent(),
@@ -217,8 +227,7 @@ fn row(point: &PointResult, measure: Measure, placement_said: bool) -> Operation
             .into_iter()
             .flatten()
             .fold(operation(point, placement_said), |name, state| format!("{name} ({state})")),
-        shared: false,
-        further: false,
+        of: RowOf::Figure,
         hardware: part(point, Part::Hardware, measure),
         software: part(point, Part::Software, measure),
         predicted: predicted(prediction.map(Prediction::total)),

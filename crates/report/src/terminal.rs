@@ -2,7 +2,7 @@
 //! precision.
 
 use super::precision::Precision;
-use super::summary::{OperationGroup, OperationRow, Unmeasured};
+use super::summary::{OperationGroup, OperationRow, RowOf, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
 use super::usual::UsualFigures;
 use super::words::plural;
@@ -232,7 +232,7 @@ fn painted(line: &str, groups: &[OperationGroup], style: Style) -> String {
 fn legend(groups: &[OperationGroup], style: Style) -> String {
     let rows = || groups.iter().flat_map(|group| &group.rows);
     let below = rows().any(|row| matches!(row.point.outcome, Outcome::BelowResolution { .. }));
-    let neighbour = rows().any(|row| row.shared);
+    let neighbour = rows().any(|row| row.of == RowOf::CoreShared);
     let states = rows().any(|row| row.point.mixture.is_some());
     let unpredicted = rows().any(|row| row.point.prediction.is_none());
     let unjudged = rows().any(|row| row.point.method().is_err());

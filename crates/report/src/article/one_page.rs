@@ -4,7 +4,7 @@
 use super::sections::title;
 use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
-use crate::summary::{self, OperationRow};
+use crate::summary::{self, OperationRow, RowOf};
 use crate::words::ABSENT;
 use crate::{at_frequency, cpu_distance, occupancy};
 use fathom_core::experiment::{Dimension, Found, Prediction};
@@ -189,8 +189,8 @@ fn slope_of(trend: &TrendResult) -> Found {
 
 fn of_point(name: Text, point: &PointResult) -> Row {
     let rows = summary::of_point(point);
-    let shared = rows.iter().find(|row| row.shared).map_or(ABSENT.to_owned(), with_interval);
-    let is_figure = |row: &&OperationRow| !row.shared && !row.further;
+    let shared = rows.iter().find(|row| row.of == RowOf::CoreShared).map_or(ABSENT.to_owned(), with_interval);
+    let is_figure = |row: &&OperationRow| matches!(row.of, RowOf::Figure | RowOf::OtherState);
     let states: Vec<String> = rows.iter().filter(is_figure).map(with_interval).collect();
     let first = &rows[0];
     let range = point.prediction.as_ref().and_then(|prediction| summary::range(point, prediction));

@@ -4,7 +4,7 @@
 use super::sections::linked;
 use crate::csv;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone};
-use crate::summary::{self, Unmeasured};
+use crate::summary::{self, RowOf, Unmeasured};
 use crate::words::ABSENT;
 use crate::words::{self, plural};
 use fathom_core::quantities;
@@ -24,8 +24,8 @@ pub(super) fn every_operation(results: &Results) -> Section {
     }
     let groups = summary::groups(results);
     let rows = || groups.iter().flat_map(|group| &group.rows);
-    let (shared, own) =
-        (rows().filter(|row| row.shared).count(), rows().filter(|row| !row.shared && !row.further).count());
+    let count = |of| rows().filter(|row| row.of == of).count();
+    let (shared, own) = (count(RowOf::CoreShared), count(RowOf::Figure));
     let shared = (shared > 0).then(|| format!(", and {} with the core shared", plural(shared, "value")));
     let number = plural(own, "operation") + &shared.unwrap_or_default();
     Section::new(Key::of("summary"), "Every operation")
@@ -67,7 +67,7 @@ fn rows(results: &Results, group: &summary::OperationGroup) -> Group {
 }
 
 fn row(row: &summary::OperationRow) -> Row {
-    let sign = if row.shared || row.further { Sign::Unasked } else { words::evidence_sign(row.point) };
+    let sign = if row.of == RowOf::Figure { words::evidence_sign(row.point) } else { Sign::Unasked };
     Row::of([
         Text::plain(&*row.operation),
         Text::plain(&*row.hardware),
@@ -83,7 +83,7 @@ fn row(row: &summary::OperationRow) -> Row {
 
 /// The median in cycles of the core; none of the row of another state.
 fn cycles(row: &summary::OperationRow) -> String {
-    let of_point = row.point.core_cycles.as_ref().filter(|_| !row.shared && !row.further);
+    let of_point = row.point.core_cycles.as_ref().filter(|_| row.of == RowOf::Figure);
     of_point
         .map_or(ABSENT.to_owned(), |cycles| quantities::number_within(cycles.value, quantities::ends(cycles)))
 }
