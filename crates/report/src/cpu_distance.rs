@@ -53,6 +53,11 @@ pub(super) fn name(point: &PointResult) -> Option<String> {
     of_several(point).map(|distance| of(&distance.at))
 }
 
+/// The time of a line at that distance.
+pub(super) fn of_figure(point: &PointResult) -> Option<String> {
+    of_several(point).map(|distance| line(&distance.at))
+}
+
 /// The name of a distance: `CPUs 32.7 ns apart`.
 pub(super) fn of(distance: &CpuDistance) -> String {
     format!("CPUs {} apart", line(distance))

@@ -117,13 +117,13 @@ impl<'run> Main<'run> {
 
     /// Its words, with the state of the core behind its value.
     pub(super) fn label(&self) -> String {
-        self.labelled(&self.words, |_| true)
+        self.labelled(&self.words, true, |_| true)
     }
 
     /// Its name for readers, beside a column for the shared core, which says whether the value is a mixture: another state is named only
     /// if it is not the core alone.
     pub(super) fn reader_label(&self) -> String {
-        self.labelled(&self.name, |state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
+        self.labelled(&self.name, true, |state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
     }
 
     /// The signs behind its name in a table that says what they mean: of the core alone, and at the usual frequency.
@@ -134,9 +134,10 @@ impl<'run> Main<'run> {
         }
     }
 
-    /// The same beside one column for each state of the core, which say of which it is.
-    pub(super) fn label_beside_states(&self) -> String {
-        self.labelled(&self.name, |state| {
+    /// The same beside one column for each state of the core, which say of which it is; `names_distance` where no legend says at which
+    /// distance of the CPUs.
+    pub(super) fn label_beside_states(&self, names_distance: bool) -> String {
+        self.labelled(&self.name, names_distance, |state| {
             ![occupancy::ALONE, occupancy::SHARED, occupancy::MIXTURE].contains(&state)
         })
     }
@@ -146,7 +147,7 @@ impl<'run> Main<'run> {
         matches!(self.source, FigureSource::Point(point) if occupancy::state(point) == Some(occupancy::SHARED))
     }
 
-    fn labelled(&self, words: &str, is_named: fn(&str) -> bool) -> String {
+    fn labelled(&self, words: &str, names_distance: bool, is_named: fn(&str) -> bool) -> String {
         let state = match self.source {
             FigureSource::Point(point) => occupancy::state(point).filter(|state| is_named(state)),
             FigureSource::Slope(_) => None,
@@ -154,7 +155,7 @@ impl<'run> Main<'run> {
         let words = state.map_or_else(|| words.to_owned(), |state| format!("{words} ({state})"));
         match self.source {
             FigureSource::Point(point) => {
-                let words = match cpu_distance::name(point) {
+                let words = match cpu_distance::name(point).filter(|_| names_distance) {
                     Some(distance) => format!("{words} ({distance})"),
                     None => words,
                 };

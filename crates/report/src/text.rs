@@ -131,15 +131,49 @@ pub(super) fn cut(line: &str, room: usize) -> String {
     if display_width(line) <= room { line.to_owned() } else { ended(line, room, ELLIPSIS) }
 }
 
-/// A line of at most `room` letters; a longer one loses words in its middle.
-pub(super) fn without_middle(line: &str, room: usize) -> String {
-    if display_width(line) <= room {
-        return line.to_owned();
+/// What stands between the parts of the label of a point.
+const PARTS: &str = " · ";
+
+/// Names in this room, of which unlike ones stay unlike: those that begin alike are cut in the middle, and of those that end alike too only
+/// the parts remain that they do not share.
+pub(super) fn distinct_names(names: &[String], room: usize) -> Vec<String> {
+    let of_all = |cut: fn(&str, usize) -> String| names.iter().map(|name| cut(name, room)).collect();
+    let (ends, middles): (Vec<String>, Vec<String>) = (of_all(cut), of_all(cut_within));
+    let like = |short: &[String], place: usize| -> Vec<usize> {
+        let is_like = |other: &usize| short[*other] == short[place] && names[*other] != names[place];
+        (0..names.len()).filter(is_like).collect()
+    };
+    let name = |place: usize| {
+        if like(&ends, place).is_empty() {
+            return ends[place].clone();
+        }
+        let alike = like(&middles, place);
+        if alike.is_empty() {
+            return middles[place].clone();
+        }
+        let is_shared =
+            |part: &str| alike.iter().all(|other| names[*other].split(PARTS).any(|of| of == part));
+        let parts: Vec<&str> = names[place].split(PARTS).filter(|part| !is_shared(part)).collect();
+        cut(&format!("… {}", parts.join(PARTS)), room)
+    };
+    (0..names.len()).map(name).collect()
+}
+
+/// A name without its middle: its first words and its last ones.
+fn cut_within(name: &str, room: usize) -> String {
+    let words: Vec<&str> = name.split(' ').collect();
+    let shown = |first: usize, last: usize| {
+        format!("{} … {}", words[..first].join(" "), words[words.len() - last..].join(" "))
+    };
+    let fits =
+        |first: usize, last: usize| first + last < words.len() && display_width(&shown(first, last)) <= room;
+    let last = (1..words.len()).rev().find(|last| fits(1, *last)).unwrap_or(0);
+    let last = last.min(words.len().div_ceil(2));
+    match (1..words.len()).rev().find(|first| last > 0 && fits(*first, last)) {
+        _ if display_width(name) <= room => name.to_owned(),
+        Some(first) => shown(first, last),
+        None => cut(name, room),
     }
-    let tail: String = line.chars().skip(line.chars().count().saturating_sub(room / 2)).collect();
-    let tail = tail.split_once(' ').map_or(tail.as_str(), |(_, words)| words);
-    let head = cut(line, room.saturating_sub(display_width(tail) + 1));
-    format!("{head} {tail}")
 }
 
 /// Marks that something is left out.
@@ -198,5 +232,17 @@ mod tests {
         let style = Style { width: 30, colour: false };
         let text = style.wrapped("  reason: ", "one two three four five six");
         assert_eq!(text, "  reason: one two three four\n          five six\n");
+    }
+
+    #[test]
+    fn names_that_begin_alike_keep_their_ends_and_of_those_that_end_alike_what_differs() {
+        let distinct = |names: &[&str], room| {
+            distinct_names(&names.iter().map(ToString::to_string).collect::<Vec<_>>(), room)
+        };
+        let loops = ["loop: each iteration, in memory", "loop: each iteration, in a register", "other"];
+        assert_eq!(distinct(&loops, 22), ["loop: each … in memory", "loop: … in a register", "other"]);
+        assert_eq!(distinct(&loops, 80), loops);
+        let alike = ["cold · in order · read · file 64 KiB", "cold · in order · mmap · file 64 KiB"];
+        assert_eq!(distinct(&alike, 20), ["… read", "… mmap"]);
     }
 }

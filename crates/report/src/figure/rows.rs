@@ -6,7 +6,7 @@ use super::drawn::{DrawnFigure, quantity};
 use super::mark::{Mark, extent, mark};
 use super::placing;
 use super::svg::{self, Drawing, WIDTH};
-use crate::{states, words};
+use crate::{states, text, words};
 use fathom_core::experiment::Value;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
@@ -61,7 +61,7 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
     let shared = words::shared_parameters(points);
     let labels: Vec<String> = points.iter().map(|point| words::differing_label(point, &shared)).collect();
-    let labels = svg::shortened_apart(&labels, LONGEST);
+    let labels = text::distinct_names(&labels, LONGEST);
     let unit = points[0].unit;
     let left = labels.iter().map(|label| svg::width(label)).fold(40.0, f64::max) + 14.0;
     let bottom = ROW * points.len() as f64 + 6.0;

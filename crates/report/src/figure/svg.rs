@@ -173,7 +173,7 @@ pub(super) fn legend_height(left: f64, names: &[String]) -> f64 {
 
 /// The names of a legend, none longer than its line; the caption's table has the rest.
 fn fitting(left: f64, names: &[String]) -> Vec<String> {
-    shortened_apart(names, letters("", WIDTH - left - 30.0))
+    text::distinct_names(names, letters("", WIDTH - left - 30.0))
 }
 
 fn legend_places(left: f64, names: &[String]) -> (Vec<(f64, f64)>, f64) {
@@ -223,49 +223,9 @@ pub(super) fn shortened(words: &str, most: usize) -> String {
     text::cut(words, most)
 }
 
-/// Names of at most this number of letters, of which unlike ones stay unlike: those that begin alike lose their middle, and of those that end
-/// alike too only the parts remain that they do not share.
-pub(super) fn shortened_apart(names: &[String], most: usize) -> Vec<String> {
-    let by = |short: &dyn Fn(&String) -> String| names.iter().map(short).collect::<Vec<String>>();
-    let (ends, middles) = (by(&|name| shortened(name, most)), by(&|name| text::without_middle(name, most)));
-    let is_only = |short: &[String], place: usize| {
-        (0..names.len()).all(|other| short[other] != short[place] || names[other] == names[place])
-    };
-    let unlike_parts = |place: usize| {
-        let alike = || (0..names.len()).filter(|other| middles[*other] == middles[place]);
-        let has = |other: usize, part: &str| names[other].split(PARTS).any(|of| of == part);
-        let parts = names[place].split(PARTS).filter(|part| !alike().all(|other| has(other, part)));
-        shortened(&format!("… {}", parts.collect::<Vec<_>>().join(PARTS)), most)
-    };
-    let name = |place: usize| match () {
-        () if is_only(&ends, place) => ends[place].clone(),
-        () if is_only(&middles, place) => middles[place].clone(),
-        () => unlike_parts(place),
-    };
-    (0..names.len()).map(name).collect()
-}
-
-/// What stands between the parts of a name.
-const PARTS: &str = " · ";
-
 /// Text with XML's special characters escaped.
 fn escape(words: &str) -> String {
     let mut safe = String::with_capacity(words.len());
     text::escape(&mut safe, words);
     safe
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_begin_alike_lose_their_middle_and_others_their_end() {
-        let names =
-            ["write, in the page cache", "write, on the device once", "write, on the device twice", "read"];
-        let short = shortened_apart(&names.map(str::to_owned), 20);
-        assert_eq!(short, ["write, in the page …", "write, on the … once", "write, on … twice", "read"]);
-        let alike = ["begin · middle one · end of it", "begin · middle two · end of it"].map(str::to_owned);
-        assert_eq!(shortened_apart(&alike, 14), ["… middle one", "… middle two"], "alike at both ends");
-    }
 }

@@ -2,10 +2,10 @@
 
 use crate::main_figures::{FigureSource, Ranked, WrittenFigure};
 use crate::paper::Sign;
-use crate::text::{Style, clean, clipped_to, cut, display_width};
+use crate::text::{Style, clean, clipped_to, display_width, distinct_names};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
-use crate::{occupancy, states};
+use crate::{cpu_distance, occupancy, states};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_core::quantities;
 use fathom_engine::results::Results;
@@ -37,10 +37,11 @@ pub(super) fn text(shown: &[Ranked], usual: &UsualFigures, results: &Results, st
         return style.title("No point has a value.") + "\n";
     }
     let (usual_head, of_usual) = usual.column(shown.iter().map(|figure| &figure.main.source));
-    let with_usual = |(figure, usual)| cells(figure, usual);
+    let at_one_distance = distance(shown);
+    let with_usual = |(figure, usual)| cells(figure, usual, at_one_distance.is_none());
     let rows: Vec<[String; 6]> = shown.iter().zip(of_usual).map(with_usual).collect();
     let head = [HEAD, "median", "shared", "±", &usual_head, "check"];
-    let legend = legend(shown, usual, results, style.width);
+    let legend = legend((shown, at_one_distance), usual, results, style.width);
     let legend = if legend.is_empty() { legend } else { clipped_to(MOST_OF_LEGEND, "  ", &legend, style) };
     table(&head.map(str::to_owned), rows, style) + &legend
 }
@@ -51,7 +52,7 @@ fn table(head: &[String; 6], rows: Vec<[String; 6]>, style: Style) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Disabled);
     table.add_row(chosen(head, columns));
-    let names: Vec<&str> = rows.iter().map(|row| row[NAME].as_str()).collect();
+    let names: Vec<String> = rows.iter().map(|row| row[NAME].clone()).collect();
     let names = distinct_names(&names, room.saturating_sub(GAP));
     for (mut row, name) in rows.into_iter().zip(names) {
         let mark = if style.width < WIDE { row[CHECK].as_str() } else { " " };
@@ -64,31 +65,6 @@ fn table(head: &[String; 6], rows: Vec<[String; 6]>, style: Style) -> String {
         column.set_cell_alignment(if is_words { CellAlignment::Left } else { CellAlignment::Right });
     }
     table.lines().map(|line| painted(line.trim_end(), style) + "\n").collect()
-}
-
-/// Names in this room: cut at the end, but where two were alike then, in the middle.
-fn distinct_names(names: &[&str], room: usize) -> Vec<String> {
-    let ends: Vec<String> = names.iter().map(|name| cut(name, room)).collect();
-    let is_alone = |end: &String| ends.iter().filter(|other| *other == end).count() == 1;
-    let of = |(name, end): (&&str, &String)| if is_alone(end) { end.clone() } else { cut_within(name, room) };
-    names.iter().zip(&ends).map(of).collect()
-}
-
-/// A name without its middle: its first words and its last ones.
-fn cut_within(name: &str, room: usize) -> String {
-    let words: Vec<&str> = name.split(' ').collect();
-    let shown = |first: usize, last: usize| {
-        format!("{} … {}", words[..first].join(" "), words[words.len() - last..].join(" "))
-    };
-    let fits =
-        |first: usize, last: usize| first + last < words.len() && display_width(&shown(first, last)) <= room;
-    let last = (1..words.len()).rev().find(|last| fits(1, *last)).unwrap_or(0);
-    let last = last.min(words.len().div_ceil(2));
-    match (1..words.len()).rev().find(|first| last > 0 && fits(*first, last)) {
-        _ if display_width(name) <= room => name.to_owned(),
-        Some(first) => shown(first, last),
-        None => cut(name, room),
-    }
 }
 
 /// The columns that fit; without those of the core shared and of what is usual where no figure has such a value.
@@ -115,8 +91,9 @@ fn room(head: &[String; 6], rows: &[[String; 6]], columns: &[usize], width: usiz
     width.saturating_sub(columns.iter().skip(1).map(widest).sum::<usize>()).max(GAP)
 }
 
-fn cells(figure: &Ranked, usual: String) -> [String; 6] {
-    let name = clean(&figure.main.label_beside_states());
+/// The cells of a figure; its name has the distance of its CPUs if the legend does not say it of all.
+fn cells(figure: &Ranked, usual: String, names_distance: bool) -> [String; 6] {
+    let name = clean(&figure.main.label_beside_states(names_distance));
     let WrittenFigure { median, evidence, .. } = figure.main.written();
     let (median, shared) = match figure.main.shared() {
         of if of == occupancy::MIXTURE => (format!("{median}{OF_BOTH}"), ABSENT.to_owned()),
@@ -138,7 +115,12 @@ fn width(share: f64) -> String {
 }
 
 /// What the heads of the columns mean, as far as it is needed.
-fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usize) -> String {
+fn legend(
+    (shown, distance): (&[Ranked], Option<String>),
+    usual: &UsualFigures,
+    results: &Results,
+    width: usize,
+) -> String {
     let core = results.core_shared.as_ref().filter(|core| core.levels.shared.is_some());
     let has_states = shown.iter().any(Ranked::has_core_state);
     let is_shared = |figure: &Ranked| {
@@ -167,8 +149,17 @@ fn legend(shown: &[Ranked], usual: &UsualFigures, results: &Results, width: usiz
     let checked = (width < WIDE).then(|| {
         format!("{}, {}: the check of the operation passed, failed", Sign::Holds.mark(), Sign::Fails.mark())
     });
-    let all = [checked, share, frequency, both, several, usual];
+    let all = [checked, share, frequency, distance, both, several, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// The distance at which all work on two CPUs was, of a host that moved them; `None` if it was at several, or never moved.
+fn distance(shown: &[Ranked]) -> Option<String> {
+    let mut lines: Vec<String> =
+        shown.iter().filter_map(|figure| cpu_distance::of_figure(figure.main.point()?)).collect();
+    lines.dedup();
+    let [line] = lines.as_slice() else { return None };
+    Some(format!("work on two CPUs: while a cache line took {line} between them"))
 }
 
 /// The frequency of the core that figures are of which follow it; `None` where none was moved to it.
@@ -186,17 +177,4 @@ fn painted(line: &str, style: Style) -> String {
         return style.title(line);
     }
     line.replace('✓', &style.good("✓")).replace('✗', &style.bad("✗"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_begin_alike_keep_their_ends() {
-        let names = ["loop: each iteration, in memory", "loop: each iteration, in a register", "other"];
-        let expected = ["loop: each … in memory", "loop: … in a register", "other"];
-        assert_eq!(distinct_names(&names, 22), expected);
-        assert_eq!(distinct_names(&names, 80), names);
-    }
 }
