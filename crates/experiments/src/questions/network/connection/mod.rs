@@ -148,7 +148,15 @@ impl Experiment for Connection {
             CONNECT => handshake(calls(1.0)),
             TO_ACCEPT => handshake(calls(2.0)).software(what, 1.0, each).being(woken),
             GRACEFUL => segment(segment(calls(4.0))).software(what, 2.0, each).being(woken),
-            // The last segment of either kind is queued, and the call returns.
+            // On one CPU the other side preempts the caller when the last segment of either kind wakes it.
+            _ if point.placement() == Placement::OneCpu => published::close(Prediction::new()).software(
+                &format!(
+                    "to the other side, which is woken and runs before the call returns, and back: {what}"
+                ),
+                2.0,
+                each,
+            ),
+            // Elsewhere it is queued, and the call returns.
             _ => published::close(Prediction::new()),
         };
         let waits = matches!(point.name(&PHASE), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;

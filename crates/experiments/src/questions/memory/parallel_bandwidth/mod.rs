@@ -1,5 +1,7 @@
 //! How many bytes per second do several cores move together?
 
+mod findings;
+
 use super::bandwidth::{self, KIND, METHOD};
 use crate::apparatus::memory::stream::fleet::{self, Fleet, Streaming, Task};
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, PER_LINE};
@@ -35,7 +37,7 @@ static ABOUT: About = About {
     version: 3,
     timed: Some(TimedCode {
         of: "one of the threads",
-        source: include_str!("../../apparatus/memory/stream/fleet.rs"),
+        source: include_str!("../../../apparatus/memory/stream/fleet.rs"),
         begins: "fn serve(",
     }),
     parameters: &[KIND, METHOD, LEVEL, SIZE, THREADS],
@@ -133,11 +135,16 @@ impl Experiment for ParallelBandwidth {
             let what = "the bandwidth of the channels, in bytes on the bus";
             return Ok(Prediction::new().hardware(what, 1.0 / crossing, all));
         }
-        if let Some(all) =
-            read_by_all(point, known).filter(|all| all.value / kernel.bus_bytes().1 < threads * one.value)
-        {
+        let on_bus = kernel.bus_bytes().1;
+        if let Some(all) = read_by_all(point, known).filter(|all| all.value / on_bus < threads * one.value) {
+            // Of what one thread moves alone the core does not put all these bytes on the bus.
+            if let Some(alone) = of_one_thread(kernel, known).filter(|alone| all.value / on_bus < alone.value)
+            {
+                let what = "what one thread moves alone, more than what as many read together over the bytes on the bus";
+                return Ok(Prediction::new().hardware(what, 1.0, alone));
+            }
             let what = "what as many threads read together, over the bytes on the bus for each byte";
-            return Ok(Prediction::new().hardware(what, 1.0 / kernel.bus_bytes().1, all));
+            return Ok(Prediction::new().hardware(what, 1.0 / on_bus, all));
         }
         let what = "the bandwidth of one thread, up to that of the channels";
         Ok(Prediction::new().hardware(what, threads, one))
@@ -190,11 +197,7 @@ impl Experiment for ParallelBandwidth {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let of_kind = |kind| {
-            let kernel = best(kind, known)?;
-            of_kernel(kernel, known).or_else(|| beside_one_core(kernel, known))
-        };
-        Kind::ALL.into_iter().filter_map(of_kind).collect()
+        findings::findings(known)
     }
 }
 
@@ -283,8 +286,7 @@ fn slower(machine: &Machine) -> Vec<&'static Kernel> {
 
 /// The rate of one thread, from memory/bandwidth at its memory size, else predicted.
 pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
-    let in_memory = working_set::in_memory(known.machine);
-    if let Some(rate) = known.measured("memory/bandwidth", &bandwidth::point(kernel, in_memory)) {
+    if let Some(rate) = of_one_thread(kernel, known) {
         return rate;
     }
     let predicted = {
@@ -293,6 +295,11 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
     };
     let term = &predicted.terms[0];
     Basis::published(predicted.total(), &derivation(term))
+}
+
+/// The rate of one thread in memory that was measured in this run.
+fn of_one_thread(kernel: &Kernel, known: &Known) -> Option<Basis> {
+    known.measured("memory/bandwidth", &bandwidth::point(kernel, working_set::in_memory(known.machine)))
 }
 
 /// The rate at which as many threads read arrays of the same size with the widest vectors, the limit of the channels that they show;
@@ -306,94 +313,6 @@ fn read_by_all(of: &Point, known: &Known) -> Option<Basis> {
 /// A term in words, without its rate: it stands beside that of all, which would have another unit.
 fn derivation(term: &Term) -> String {
     format!("{} × {}", quantities::plain(term.times), term.what)
-}
-
-/// The kernel of a kind with the highest rate of all threads together.
-fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
-    let all = known.machine.allowed_cpus().len() as u64;
-    let measured =
-        kernels(known.machine).into_iter().filter(|kernel| kernel.kind == kind).filter_map(|kernel| {
-            Some((kernel, known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?.value))
-        });
-    measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
-}
-
-fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
-    let all = known.machine.allowed_cpus().len() as u64;
-    let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)));
-    let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
-    let what = format!("{}, {}", kernel.kind.name(), kernel.method);
-    if let Some(alone) = on_another_core(kernel, one, known) {
-        let finding = finding!(
-            Question::Bandwidth,
-            "{all} threads {name} ({method}) {together} together, one {one}; by memory/bandwidth one thread moves {alone}: the two \
-             differ, so no ratio is given.",
-            name = kernel.kind.name(),
-            method = kernel.method,
-            together = together.named(&format!("{all} threads, {what}")),
-            one = one.named(&format!("one thread, {what}")),
-            alone = alone.named(&format!("one thread, {what}, memory/bandwidth"))
-        );
-        return Some(finding.about(what));
-    }
-    let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
-        let carried = Found::exact(theory.bytes_per_second, together.dimension);
-        let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
-        statement!(
-            ", at least {part} of the theoretical bandwidth of the channels ({formula})",
-            part = part.named(&format!("{all} threads over theory, {what}")),
-            formula = &theory.formula
-        )
-    });
-    Some(
-        finding!(
-            Question::Bandwidth,
-            "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.",
-            name = kernel.kind.name(),
-            method = kernel.method,
-            together = together.named(&format!("{all} threads, {what}")),
-            one = one.named(&format!("one thread, {what}")),
-            ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
-            share
-        )
-        .about(what),
-    )
-}
-
-/// What one thread moves by the same method in `memory/bandwidth`, if that is significantly another rate: then what one thread did here
-/// and what several did are of unknown states of their cores, and their ratio is not of the number of threads alone.
-fn on_another_core(kernel: &Kernel, one: Found, known: &Known) -> Option<Found> {
-    let size = working_set::in_memory(known.machine);
-    let alone = known.found("memory/bandwidth", &bandwidth::point(kernel, size))?;
-    (alone.differs_from(&one) == Some(true)).then_some(alone)
-}
-
-/// What is said of threads on several CPUs beside one on a core whose state was told.
-const UNLIKE_STATES: &str =
-    " Several threads' rate is of whatever else used their cores, that of one is of one state of its core.";
-
-/// All threads beside one core as `memory/bandwidth` measured it, where this experiment has no point of one thread: bytes counted alike,
-/// each by its fastest method.
-fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
-    let all = known.machine.allowed_cpus().len() as u64;
-    let together = known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?;
-    let size = working_set::in_memory(known.machine);
-    // A method that one core was not measured with is not to be beaten by those that it was.
-    known.found("memory/bandwidth", &bandwidth::point(kernel, size))?;
-    let (fastest, one) = bandwidth::best(kernel.kind, size, known)?;
-    let (what, name) = (format!("{}, {}", kernel.kind.name(), kernel.method), kernel.kind.name());
-    let finding = finding!(
-        Question::Bandwidth,
-        "{all} threads {name} ({method}) {together} together, one thread {one} by its surest method ({fastest}, \
-         memory/bandwidth): {ratio}.{states}",
-        states = if together.core.is_none() && one.core.is_some() { UNLIKE_STATES } else { "" },
-        method = kernel.method,
-        fastest = fastest.method,
-        together = together.named(&format!("{all} threads, {what}")),
-        one = one.named(&format!("one core, {what}")),
-        ratio = together.times_as("much", one, &format!("{all} threads over one core, {what}"))
-    );
-    Some(finding.about(what))
 }
 
 #[cfg(test)]
@@ -417,23 +336,23 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_no_multiple_of_one_that_another_experiment_contradicts() {
+    fn several_threads_are_predicted_no_slower_than_one_of_them_alone() {
         let machine = fathom_described::machine();
-        let kernel = kernels(&machine)[0];
-        let all = machine.allowed_cpus().len() as u64;
-        let text = |one_core: f64| {
+        let find = |kind: Kind| {
+            let on_bus = |kernel: &&&Kernel| kernel.kind == kind && kernel.bus_bytes().1 > 1.0;
+            kernels(&machine).into_iter().find(|kernel| on_bus(&kernel)).expect("a kernel")
+        };
+        let (write, size) = (find(Kind::Write), all_bytes(2, &machine));
+        let predicted = |alone: f64| {
             let mut known = Known::new(&machine, None);
             let mut learn = |name: &str, point: Point, value: f64| {
-                let dimension = Dimension::Of(Unit::BytesPerSecond);
-                known.learn(name, &point, fathom_described::found_within(0.02, value, dimension));
+                known.learn(name, &point, Found::bare(value, Dimension::Of(Unit::BytesPerSecond)));
             };
-            learn(ABOUT.name, point(kernel, 1, all_bytes(1, &machine)), 10e9);
-            learn(ABOUT.name, point(kernel, all, all_bytes(all, &machine)), 20e9);
-            learn("memory/bandwidth", bandwidth::point(kernel, working_set::in_memory(&machine)), one_core);
-            of_kernel(kernel, &known).expect("a finding").statement.plain()
+            learn(ABOUT.name, point(expected::stream::reference(&machine), 2, size), 27e9);
+            learn("memory/bandwidth", bandwidth::point(write, working_set::in_memory(&machine)), alone);
+            ParallelBandwidth.predict(&point(write, 2, size), &known).expect("a prediction").total()
         };
-        assert!(text(10e9).contains("times as much"), "{}", text(10e9));
-        let unlike = text(13e9);
-        assert!(unlike.contains("no ratio is given") && !unlike.contains("times as much"), "{unlike}");
+        assert!((predicted(9e9) - 27e9 / write.bus_bytes().1).abs() < 1.0, "a byte written is read as well");
+        assert!((predicted(25e9) - 25e9).abs() < 1.0, "one thread alone shows that it is not");
     }
 }
