@@ -3,9 +3,9 @@
 use fathom::comparison::{Comparison, Margins, Obstacle, ReducedRun, Side, Verdict};
 use fathom::experiment::{Parameter, Placement, Point};
 use fathom::quantity::Unit;
-use fathom::record::{Look, PlannedPoint, Run, TrialOutcome};
+use fathom::record::{Look, PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::report::{Form, RunReport, Style, render};
-use fathom::results::{PointResult, Results};
+use fathom::results::{CpuDistances, InterimEstimate, KnownStates, PointResult, Results};
 use fathom::verify::population::Chance;
 
 /// Nanoseconds of the work while a line takes so long, and of work on one CPU.
@@ -104,6 +104,30 @@ fn a_distance_at_which_the_cpus_hardly_are_is_none() {
     };
     assert_eq!(nearer(0.01), Some(2), "0.07 of 31 s");
     assert_eq!(nearer(0.1), Some(3), "0.7 of 31 s");
+}
+
+#[test]
+fn what_was_measured_at_the_rarer_distance_lacks_trials_at_the_usual_one() {
+    // Five rounds far apart and three near; then the CPUs stay near.
+    let mut run = run(8, |round| round <= 5, 9);
+    let (end, hz) = (run.looks.last().expect("looks").at_s, run.header.clock.ticks_per_second);
+    let near = |nth: i32| Look {
+        at_s: end + f64::from(nth),
+        cores: vec![],
+        line_ticks: Some(2.0 * NEAR_NS * hz / 1e9),
+    };
+    run.looks.extend((1..=20).map(near));
+    let distances = CpuDistances::of(&run);
+    let states = KnownStates { distances: distances.as_ref(), ..KnownStates::default() };
+    let interim = |most: u32| {
+        let of = |trial: &&Trial| trial.point == run.trials[0].point && trial.round <= most;
+        let trials: Vec<&Trial> = run.trials.iter().filter(of).collect();
+        InterimEstimate::of(&run, &run.header.plan[0], &trials, states)
+    };
+    let all = interim(8);
+    assert!(all.is_elsewhere && all.valid == 3 && all.further == Some(2), "{all:?}");
+    let none = interim(5);
+    assert!(none.is_elsewhere && none.valid == 0 && none.further.is_some_and(|more| more >= 4), "{none:?}");
 }
 
 #[test]

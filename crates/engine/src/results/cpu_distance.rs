@@ -126,12 +126,7 @@ impl CpuDistances {
         if !is_of_both(header, point) {
             return None;
         }
-        let mut at: Vec<Vec<&Trial>> = vec![vec![]; self.distances.len()];
-        for trial in trials.iter().filter(|trial| trial.observed()) {
-            if let Some(place) = self.during(trial.began_s) {
-                at[place].push(trial);
-            }
-        }
+        let at = self.by_distance(trials);
         let enough = |place: &usize| at[*place].len() >= MINIMUM_TRIALS;
         let main = (0..at.len()).find(enough)?;
         let others = (0..at.len()).filter(|place| *place != main && !at[*place].is_empty());
@@ -139,6 +134,40 @@ impl CpuDistances {
         let trials = |place: usize| (self.distances[place], at[place].clone());
         Some(ByDistance { main: trials(main), other: most.map(trials), of_several: self.are_several() })
     }
+
+    /// The trials at each distance, without those during which the CPUs were moved.
+    fn by_distance<'run>(&self, trials: &[&'run Trial]) -> Vec<Vec<&'run Trial>> {
+        let mut at: Vec<Vec<&Trial>> = vec![vec![]; self.distances.len()];
+        for trial in trials.iter().filter(|trial| trial.observed()) {
+            if let Some(place) = self.during(trial.began_s) {
+                at[place].push(trial);
+            }
+        }
+        at
+    }
+
+    /// What a point on both CPUs still lacks at the distance of most of the time; `None` for other work, and if nothing.
+    pub(super) fn lack(&self, header: &Header, point: &Point, trials: &[&Trial]) -> Option<Lack> {
+        if !self.are_several() || !is_of_both(header, point) {
+            return None;
+        }
+        let at = self.by_distance(trials);
+        let (usual, others) = at.split_first()?;
+        let elsewhere = others.iter().map(Vec::len).sum::<usize>();
+        let missing = MINIMUM_TRIALS.saturating_sub(usual.len());
+        (missing > 0 && elsewhere > 0).then(|| Lack {
+            elsewhere,
+            further: (missing as f64 / self.distances[0].share.max(OFTEN)).ceil() as usize,
+        })
+    }
+}
+
+/// Trials that a point on both CPUs lacks at the distance of most of the time.
+pub(super) struct Lack {
+    /// Its trials at others, which count for no figure there.
+    pub elsewhere: usize,
+    /// The expected number of further trials until it has enough.
+    pub further: usize,
 }
 
 /// Whether two times of a line are of one distance.

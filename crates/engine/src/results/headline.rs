@@ -44,16 +44,22 @@ pub struct InterimEstimate {
     /// Whether at least half of the trials were kept off their CPU, so that the headline is of the scheduler
     /// ([`Outcome::Disturbed`](super::Outcome::Disturbed) if they stay so).
     pub is_disturbed: bool,
+    /// Whether the two CPUs of its work were too rarely at the distance of most of the time, so that the headline is of another.
+    pub is_elsewhere: bool,
 }
 
 impl InterimEstimate {
     /// For a point's trials so far, with the states of the machine that are known.
     pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], states: KnownStates) -> Self {
         let mut valid = ValidTrials::of(planned.method(), trials);
+        let (lack, all) = (states.lack(run, planned, &valid.trials), valid.holding);
         if let Some(divided) = states.divide(run, planned, &valid.trials) {
             // Those at another distance are no trials of this figure, and are replaced.
             valid.holding = divided.main.1.len();
             valid.trials = divided.main.1;
+        }
+        if let Some(lack) = &lack {
+            valid.holding = all.saturating_sub(lack.elsewhere);
         }
         let visits = Visits::of(run, planned, &valid.trials, states);
         let headline = Headline::from(run, planned.unit, &valid.trials, &visits);
@@ -61,9 +67,18 @@ impl InterimEstimate {
         let target = run.header.settings.precision;
         let is_coarse = headline.as_ref().and_then(Headline::reach).is_some_and(|reach| reach <= COARSE);
         let next = if is_coarse { target } else { target.max(COARSE) };
-        let further = statistics::further_trials(&operations, &baselines(&visits.chosen), next);
-        let is_disturbed = valid.disturbed.is_some();
-        InterimEstimate { headline, valid: valid.holding, further, core: visits.core_trials, is_disturbed }
+        let further = match &lack {
+            Some(lack) => Some(lack.further),
+            None => statistics::further_trials(&operations, &baselines(&visits.chosen), next),
+        };
+        InterimEstimate {
+            headline,
+            valid: valid.holding,
+            further,
+            core: visits.core_trials,
+            is_disturbed: valid.disturbed.is_some(),
+            is_elsewhere: lack.is_some(),
+        }
     }
 
     /// What predictions of other points may rest on: the headline, unless it is [disturbed](Self::is_disturbed).

@@ -2,7 +2,7 @@
 
 use super::core_frequency::UsualFrequency;
 use super::core_state::CoreLevels;
-use super::cpu_distance::{ByDistance, CpuDistances};
+use super::cpu_distance::{ByDistance, CpuDistances, Lack};
 use crate::record::{Header, PlannedPoint, Run, Trial};
 use fathom_core::statistics::Levels;
 
@@ -56,5 +56,10 @@ impl KnownStates<'_> {
         trials: &[&'run Trial],
     ) -> Option<ByDistance<'run>> {
         self.distances?.divide(&run.header, &planned.point, trials)
+    }
+
+    /// What the point lacks at the distance of most of the time.
+    pub(super) fn lack(&self, run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Option<Lack> {
+        self.distances?.lack(&run.header, &planned.point, trials)
     }
 }

@@ -379,7 +379,7 @@ impl RunInProgress {
         let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
         let estimate = InterimEstimate::of(&self.run, planned, &trials, self.states());
         self.learnt.learn(&planned.experiment, &planned.point, estimate.basis(planned.unit));
-        let InterimEstimate { headline, valid, further, core, .. } = estimate;
+        let InterimEstimate { headline, valid, further, core, is_elsewhere, .. } = estimate;
         let precision = self.run.header.settings.precision;
         self.precise -= usize::from(self.progress[index].is_precise(precision));
         self.progress[index] = Progress {
@@ -392,7 +392,8 @@ impl RunInProgress {
             exhausted: headline.as_ref().is_some_and(|headline| headline.is_lost(precision)),
             ..self.progress[index]
         };
-        self.progress[index].look(headline.as_ref().and_then(Headline::reach), precision);
+        let reach = headline.as_ref().and_then(Headline::reach).filter(|_| !is_elsewhere);
+        self.progress[index].look(reach, precision);
         self.precise += usize::from(self.progress[index].is_precise(precision));
         self.headlines[index] = headline;
     }
