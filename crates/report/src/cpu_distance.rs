@@ -32,7 +32,7 @@ pub(super) fn sentence(results: &Results) -> Option<String> {
 fn of_figures(results: &Results) -> String {
     let divided = results.points.iter().filter(|point| of_several(point).is_some()).count();
     format!(
-        "{} of work on both {} at one distance.",
+        "{} of work on both {} of the trials at one of them.",
         plural(divided, "figure"),
         if divided == 1 { "is" } else { "are" }
     )

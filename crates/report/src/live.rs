@@ -138,7 +138,9 @@ fn status(tick: &Tick, left_out: Option<usize>) -> String {
     let remaining = tick.budget.saturating_sub(tick.elapsed).as_secs();
     let precise = match tick.precise {
         0 => String::new(),
-        some => format!("; {some} of {} values are precise enough", tick.points),
+        some => {
+            format!("; {some} of {} values known to {}", tick.points, quantities::target(tick.precision))
+        }
     };
     let left_out = match left_out {
         None | Some(0) => String::new(),

@@ -166,8 +166,10 @@ fn left_out(settlement: &Settlement) -> String {
     }
     let (cost, budget) = (results::rounded(settlement.cost()), results::budget(settlement.enough));
     format!(
-        "; {} of low priority do not fit ({cost} more); --budget {budget} would include them",
-        plural(number, "point")
+        "; {} of low priority {} ({cost} more); --budget {budget} would include {}",
+        plural(number, "point"),
+        if number == 1 { "does not fit" } else { "do not fit" },
+        if number == 1 { "it" } else { "them" }
     )
 }
 

@@ -304,6 +304,7 @@ impl RunInProgress {
             elapsed: self.began.elapsed(),
             budget: self.budget,
             precise: self.precise,
+            precision: self.run.header.settings.precision,
             points: self.active.len(),
         });
     }

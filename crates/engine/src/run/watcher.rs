@@ -21,6 +21,8 @@ pub struct Tick<'run> {
     pub budget: Duration,
     /// Points whose interval is as narrow as the target.
     pub precise: usize,
+    /// The target: the distance of an interval's farther end from its value, as a share of it.
+    pub precision: f64,
     /// Points that are measured.
     pub points: usize,
 }

@@ -3,10 +3,11 @@
 
 use crate::main_figures::{self, FigureSource, Main};
 use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
-use crate::{at_frequency, occupancy, states, summary, words};
+use crate::{at_frequency, cpu_distance, occupancy, states, summary, words};
 use fathom_core::experiment::{CoreUse, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
 use fathom_engine::results::{Outcome, PointResult, PredictedStep, Results};
 
 /// The most rows that fit on a page.
@@ -112,21 +113,20 @@ fn measured(source: &FigureSource) -> (f64, Option<(f64, f64)>, bool) {
     }
 }
 
-/// A row for a figure, and another for its value while the core was shared.
+/// A row for a figure, and others for its value while the core was shared and at another distance of its CPUs.
 fn rows(main: &Main, shared: Option<Measure>, has_states: bool) -> Vec<Row> {
-    let of_shared = || {
-        let point = main.point()?;
-        let (estimate, unit) = (point.shared()?, point.unit);
-        let measure =
-            shared.unwrap_or_else(|| Measure::of(unit, point.estimate().map_or(0.0, |all| all.value)));
+    let Some(point) = main.point() else { return vec![row(main, shared, has_states)] };
+    let second = |name: String, estimate: &Estimate| {
+        let own = || Measure::of(point.unit, point.estimate().map_or(0.0, |all| all.value));
+        let measure = shared.unwrap_or_else(own);
         let written = |number: String| match shared {
             Some(_) => number,
             None => format!("{number} {}", measure.symbol),
         };
         let ends = quantities::ends(estimate);
         let absent = || Text::plain(words::ABSENT);
-        Some(Row::of([
-            Text::toned(Tone::Faint, occupancy::SHARED),
+        Row::of([
+            Text::toned(Tone::Faint, name),
             absent(),
             absent(),
             absent(),
@@ -135,9 +135,12 @@ fn rows(main: &Main, shared: Option<Measure>, has_states: bool) -> Vec<Row> {
             ends.map_or_else(absent, |(low, high)| written(measure.range(estimate.value, low, high)).into()),
             absent(),
             Text::sign(Sign::Unasked),
-        ]))
+        ])
     };
-    [row(main, shared, has_states)].into_iter().chain(of_shared()).collect()
+    let of_shared = point.shared().map(|estimate| second(occupancy::SHARED.to_owned(), estimate));
+    let elsewhere = point.at_other_distance();
+    let elsewhere = elsewhere.map(|(at, estimate)| second(cpu_distance::of(at), estimate));
+    [row(main, shared, has_states)].into_iter().chain(of_shared).chain(elsewhere).collect()
 }
 
 /// The state of the core of a slope's points, behind its name.

@@ -210,16 +210,9 @@ impl Curves<'_> {
         caption
     }
 
-    /// What the figure shows: the curve that changes the most, with its ends, or that none changes much.
+    /// What the figure shows: the curve that changes the most, with its least and its greatest value, or that none changes much.
     fn visible(&self) -> String {
-        let ends = |curve: &Curve| {
-            // Of unlike states of the core the difference would be in part the neighbour's.
-            let state = commonest(&curve.marks);
-            let mut mine = curve.marks.iter().filter(|(_, mark)| mark.core == state);
-            let ((first, start), (last, end)) = (mine.next()?, mine.next_back()?);
-            let is_span = last > first && start.value > 0.0 && end.value > 0.0;
-            is_span.then_some(((*first, start.value), (*last, end.value)))
-        };
+        let ends = |curve: &Curve| extremes(&curve.marks);
         let change = |((_, start), (_, end)): ((f64, f64), (f64, f64))| (end / start).max(start / end);
         let spans = self.members.iter().filter_map(|curve| Some((curve, ends(curve)?)));
         let Some((curve, span)) =
@@ -229,7 +222,7 @@ impl Curves<'_> {
         };
         let along = words::spelt(self.along);
         if change(span) < STEEP {
-            return format!(" From one end to the other nothing changes by more than a factor of {STEEP}.");
+            return format!(" Nothing changes by more than a factor of {STEEP}.");
         }
         let rates = Measure::of_rates([(self.unit, span.0.1), (self.unit, span.1.1)]);
         let at = |(place, value): (f64, f64)| {
@@ -286,6 +279,26 @@ impl Curves<'_> {
         });
         ends.collect::<Vec<_>>().join("; ") + "."
     }
+}
+
+/// The least and the greatest value of a curve with their settings, in the order of these; `None` if it has one setting. Of unlike states of the
+/// core the difference would be in part the neighbour's: those of the state that most marks are of.
+fn extremes(marks: &[(f64, Mark)]) -> Option<((f64, f64), (f64, f64))> {
+    let state = commonest(marks);
+    let mine = || {
+        let of_state = marks.iter().filter(|(_, mark)| mark.core == state && mark.value > 0.0);
+        of_state.map(|(setting, mark)| (*setting, mark.value))
+    };
+    // Where a curve is flat at an extreme, its ends are shown.
+    let least = mine().fold(None, |least: Option<(f64, f64)>, at| match least {
+        Some(so_far) if so_far.1 <= at.1 => Some(so_far),
+        _ => Some(at),
+    })?;
+    let most = mine().fold(None, |most: Option<(f64, f64)>, at| match most {
+        Some(so_far) if so_far.1 > at.1 => Some(so_far),
+        _ => Some(at),
+    })?;
+    (least.0 - most.0).abs().gt(&0.0).then(|| if least.0 < most.0 { (least, most) } else { (most, least) })
 }
 
 /// The state of the core that most marks are of; of several, that of the first.
@@ -375,6 +388,17 @@ mod tests {
             "the first of equals"
         );
         assert_eq!(commonest(&marks(&[None, None])), None);
+        let curve = |values: &[f64]| -> Vec<(f64, Mark)> {
+            let of = |(place, value): (usize, &f64)| (place as f64, Mark { value: *value, ..mark(None) });
+            values.iter().enumerate().map(of).collect()
+        };
+        assert_eq!(extremes(&curve(&[24.0, 37.0, 22.0])), Some(((1.0, 37.0), (2.0, 22.0))), "a hump");
+        assert_eq!(
+            extremes(&curve(&[1.0, 1.0, 9.0, 9.0])),
+            Some(((0.0, 1.0), (3.0, 9.0))),
+            "flat at both ends"
+        );
+        assert_eq!(extremes(&curve(&[1.0])), None);
     }
     use fathom_core::experiment::Point;
     use fathom_core::statistics::Line;

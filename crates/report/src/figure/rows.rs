@@ -92,6 +92,9 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
 }
 
+/// The ratio of the greatest to the least below which no variant stands out.
+const ALIKE: f64 = 1.02;
+
 /// What a figure of variants shows: its ends, and how many predictions are far from their marks.
 fn visible(points: &[&PointResult], shared: &[String]) -> String {
     let of = |point: &PointResult| match states::of(point) {
@@ -125,6 +128,9 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
             format!("; {far} of {all} predictions (hollow) {are} further away than a factor of {FAIR}")
         }
     };
+    if *most < ALIKE * *least {
+        return format!(": all within {} of each other{predictions}", quantities::percent(ALIKE - 1.0));
+    }
     format!(": from {} to {}{predictions}", end(*least, first), end(*most, last))
 }
 

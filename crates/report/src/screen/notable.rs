@@ -192,10 +192,10 @@ fn doubts<'run>(results: &'run Results, claim: fn(&FailingClaim<'run>) -> String
     let mut sentences: Vec<String> = all
         .iter()
         .take(named)
-        .map(|doubt| format!("evidence fails: {} {}", doubt.experiment, claim(doubt)))
+        .map(|doubt| format!("may be of another operation: {} {}", doubt.experiment, claim(doubt)))
         .collect();
     if all.len() > MOST {
-        sentences.push(format!("evidence fails in {}.", plural(all.len() - named, "more check")));
+        sentences.push(format!("{} fail.", plural(all.len() - named, "more check")));
     }
     sentences
 }

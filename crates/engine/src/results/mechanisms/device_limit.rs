@@ -61,8 +61,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     );
     let because = statement!(
         "With {depth} requests in flight (io_uring) one is completed every {gap}, {rate} a second. One reader \
-         alone takes {alone} for a block, so {knee} readers reach that rate (Little's law); each further reader adds the time of one \
-         block.{slope} Whether the device, its driver or the host sets the rate is not measured.",
+         alone takes {alone} for a block, so it takes {knee} readers at least to reach that rate (Little's law), and more where a \
+         block takes longer beside others; beyond, each further reader adds the time of one block.{slope} Whether the device, its driver or the host sets the rate is not measured.",
         gap = gap.named("between completions"),
         rate = gap.inverse(1e9, Dimension::Count).named("blocks a second"),
         alone = alone.named("a block of one reader"),
@@ -115,7 +115,8 @@ mod tests {
         assert!(conclusion.headline.plain().contains("in flight predicts: {502000}, predicted {500000}."));
         let because = conclusion.because.plain();
         assert!(
-            because.contains("so {6} readers reach") && because.contains("from 8 on: {10000} each."),
+            because.contains("so it takes {6} readers at least to reach")
+                && because.contains("from 8 on: {10000} each."),
             "{because}"
         );
     }

@@ -100,7 +100,7 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     )
 }
 
-const OF_MEMORY: &str = "the limit is the memory, not the lines in flight of one core";
+const OF_ALL: &str = "the limit is one that the cores share, the memory or the path to it, not the lines in flight of one core";
 
 /// Whether more cores read more than one does at its best, the given rate or that of the same experiment: if so, the limit is the
 /// core's.
@@ -119,12 +119,12 @@ fn together(known: &Known, rate: Found) -> Statement {
         // Not significantly more may still be twice as much.
         Some(false) if !is_known_to_be_no_more(many.over(one)) => return Statement::default(),
         Some(false) => {
-            return statement!(" {most} cores read no more than one: {OF_MEMORY}.");
+            return statement!(" {most} cores read no more than one: {OF_ALL}.");
         }
-        Some(true) if many.value > one.value => {
+        Some(true) if many.over(one).ends().is_some_and(|(low, _)| low > MORE) => {
             "one core is limited by its lines in flight, not by the memory"
         }
-        _ => OF_MEMORY,
+        _ => OF_ALL,
     };
     let times = many.over(one).named("read by all cores over one");
     statement!(" {most} cores read {times} times as much as one: {limit}.", times)
@@ -208,7 +208,24 @@ mod tests {
     }
 
     #[test]
-    fn where_more_cores_read_no_more_the_memory_is_the_limit() {
-        assert!(conclusion(10e9, None).because.plain().contains("the limit is the memory"));
+    fn where_more_cores_read_little_more_they_share_the_limit() {
+        assert!(conclusion(10e9, None).because.plain().contains("the limit is one that the cores share"));
+        let found =
+            |rate: f64| fathom_described::found_within(0.01, rate, Dimension::Of(Unit::BytesPerSecond));
+        let machine = planted::machine();
+        let text = |both: f64| {
+            let mut known = Known::new(&machine, None);
+            for (threads, rate) in [(1, 30e9), (2, both)] {
+                let set = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
+                known.learn(TOGETHER.experiment, &TOGETHER.point(&set), found(rate));
+            }
+            together(&known, found(30e9)).plain()
+        };
+        assert!(
+            text(33e9).contains("{1.1} times as much as one: the limit is one that the cores share"),
+            "{}",
+            text(33e9)
+        );
+        assert!(text(58e9).contains("one core is limited by its lines in flight"), "{}", text(58e9));
     }
 }

@@ -14,6 +14,7 @@ mod read_ahead;
 mod read_around;
 mod remote_order;
 mod shared_cache;
+mod shared_path;
 mod stream_ramp;
 mod wake_up;
 mod write_allocate;
@@ -79,6 +80,7 @@ const RULES: &[Rule] = &[
     guest_exit::RULE,
     lines_in_flight::RULE,
     shared_cache::RULE,
+    shared_path::RULE,
     adjacent_line::RULE,
     flat_load::RULE,
     device_limit::RULE,

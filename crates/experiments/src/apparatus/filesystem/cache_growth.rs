@@ -5,7 +5,9 @@
 //! swapped pages show whether it did.
 
 use super::vmstat;
-use fathom_core::experiment::{Basis, Check, Failure, Observed, Prediction, Workload, ensure};
+use fathom_core::experiment::{
+    Basis, Check, Failure, LIMIT_OF_THE_RUN, Observed, Prediction, Workload, ensure,
+};
 use fathom_core::machine;
 use fathom_equipment::test_file::{self, cached};
 use std::cell::Cell;
@@ -34,8 +36,13 @@ fn room(unused: u64) -> u64 {
 
 /// What stays: three quarters of what is free when a trial begins, which nobody knows before. It is at most what this process could have.
 pub fn predicted(available: Option<u64>) -> Prediction {
-    let most = room(available.unwrap_or(u64::MAX)).max(LEAST) as f64;
-    let reason = "three quarters of the memory that this process could have, 4 GiB at most; less where other files fill it";
+    let most = room(available.unwrap_or(u64::MAX)).max(LEAST);
+    if most >= MOST {
+        let limit = Basis::fact(MOST as f64, LIMIT_OF_THE_RUN);
+        return Prediction::new().hardware("memory that is filled at most", 1.0, limit);
+    }
+    let most = most as f64;
+    let reason = "three quarters of the memory that this process could have; less where other files fill it";
     let filled = Basis::assumed(most, reason);
     Prediction::new().hardware("memory that is filled", 1.0, filled).within(Some([LEAST as f64, most]))
 }

@@ -132,6 +132,15 @@ impl Experiment for Directory {
             NameTask::Rename => ("a name made and another removed, and both journalled", 8_000.0),
             NameTask::Remove => ("a name and an inode removed, and both journalled", 8_000.0),
         };
+        let by_one = self::point(task, (point.number(&NAMES_OF_A_THREAD), 1, OWN));
+        if let Some(alone) = known.measured(ABOUT.name, &by_one).filter(|_| point.number(&THREADS) > 1) {
+            let what = if waits > 1 {
+                "the same by one thread, one after the other"
+            } else {
+                "the same by one thread"
+            };
+            return Ok(Prediction::new().software(what, waits as f64, alone));
+        }
         let work = if waits > 1 { format!("{work}, by one thread after the other") } else { work.to_owned() };
         Ok(kernel_service::assumed(entered, &work, ns * waits as f64, known))
     }

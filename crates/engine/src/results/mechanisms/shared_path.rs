@@ -1,0 +1,121 @@
+//! The path to memory that cores near each other share: where a host moves the two CPUs of a guest, two threads together move as much as
+//! one at one distance, and more at another.
+
+use super::{Conclusion, Premises, Rule};
+use crate::results::PointResult;
+use crate::results::accuracy::CLOSE;
+use fathom_core::experiment::At::Any;
+use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
+use fathom_core::quantity::Unit;
+
+pub(super) const RULE: Rule = Rule {
+    name: "shared_path",
+    condition: "two threads move significantly more of memory together, by more than a factor of 1.25, while a cache line takes longer \
+                between their CPUs",
+    judge,
+    #[cfg(test)]
+    points: &[TOGETHER],
+};
+
+const TOGETHER: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[("threads", Any), ("kind", Any), ("method", Any), ("level", Any), ("size", Any)],
+)
+.at(Placement::Spread);
+
+/// The rate of two threads at a distance of their CPUs.
+#[derive(Clone, Copy)]
+struct AtDistance {
+    line_ns: f64,
+    rate: Found,
+}
+
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let machine = premises.known.machine;
+    let is_of_two = |of: &&PointResult| {
+        TOGETHER.selects(&of.experiment, &of.point, machine) && of.point.number_of("threads") == Some(2)
+    };
+    let of_both = premises.points.iter().filter(is_of_two);
+    let rates = of_both.filter_map(|point| {
+        let own = AtDistance {
+            line_ns: point.cpu_distance.as_ref()?.at.line_ns,
+            rate: Found::of(point.estimate()?, point.unit),
+        };
+        let (at, estimate) = point.at_other_distance()?;
+        let other = AtDistance { line_ns: at.line_ns, rate: Found::of(estimate, point.unit) };
+        let what = format!("{}, {}", point.point.name_of("kind")?, point.point.name_of("method")?);
+        Some((what, own, other))
+    });
+    concluded(rates.collect())
+}
+
+/// The conclusion from the rates of some methods at two distances.
+fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion> {
+    let all = rates.len();
+    let ordered = rates.into_iter().map(|(what, one, other)| {
+        let (near, far) = if one.line_ns <= other.line_ns { (one, other) } else { (other, one) };
+        (what, near, far)
+    });
+    let is_more =
+        |near: Found, far: Found| far.value > CLOSE * near.value && far.differs_from(&near) == Some(true);
+    let surely: Vec<_> = ordered.filter(|(_, near, far)| is_more(near.rate, far.rate)).collect();
+    let lowest = |near: Found, far: Found| far.over(near).ends().map_or(0.0, |(low, _)| low);
+    let (what, near, far) = surely
+        .iter()
+        .max_by(|(_, a, b), (_, c, d)| lowest(a.rate, b.rate).total_cmp(&lowest(c.rate, d.rate)))?;
+    let line = |of: &AtDistance, name| Found::bare(of.line_ns, Dimension::Of(Unit::Nanoseconds)).named(name);
+    let headline = statement!(
+        "Two threads ({what}) move {far_rate} of memory together while a cache line takes {far_line} between their CPUs, and {near_rate} \
+         while it takes {near_line}: near each other they share a part of the path to memory that is not the memory's own limit.",
+        far_rate = far.rate.named("two threads on CPUs farther apart"),
+        far_line = line(far, "a line between CPUs farther apart"),
+        near_rate = near.rate.named("two threads on CPUs nearer to each other"),
+        near_line = line(near, "a line between CPUs nearer to each other")
+    );
+    let number = surely.len();
+    let because = statement!(
+        "The host moved the CPUs during the run; of {all} methods that were measured at two distances {number} show it, here {times} \
+         times as much. Which part it is (a cache, the link of a group of cores) is not visible from inside.",
+        times = far.rate.over(near.rate).named("two threads farther apart over nearer")
+    );
+    Some(Conclusion::of(headline, because))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::statistics::{Interval, Measured};
+
+    fn at(line_ns: f64, rate: f64, width: f64) -> AtDistance {
+        let interval = Some(Interval { low: rate - width, high: rate + width });
+        let measured = Measured { value: rate, interval };
+        AtDistance { line_ns, rate: Found::measured(measured, Dimension::Of(Unit::BytesPerSecond)) }
+    }
+
+    fn text(one: AtDistance, other: AtDistance) -> Option<String> {
+        concluded(vec![("read, avx2".to_owned(), one, other)]).map(|of| of.headline.plain())
+    }
+
+    #[test]
+    fn cpus_farther_apart_that_move_more_share_less() {
+        for swapped in [false, true] {
+            let (near, far) = (at(32.5, 32e9, 1e9), at(173.0, 59e9, 2e9));
+            let text = if swapped { text(far, near) } else { text(near, far) }.expect("a mechanism");
+            assert!(
+                text.contains("move {59000000000} of memory together while a cache line takes {173}"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_more_or_perhaps_no_more_is_none() {
+        assert_eq!(text(at(32.5, 32e9, 1e9), at(173.0, 33e9, 1e9)), None);
+        assert_eq!(text(at(32.5, 32e9, 1e9), at(173.0, 50e9, 20e9)), None);
+        assert_eq!(
+            text(at(32.5, 59e9, 1e9), at(173.0, 32e9, 1e9)),
+            None,
+            "slower where they are farther apart"
+        );
+    }
+}
