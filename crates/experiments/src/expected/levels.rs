@@ -6,7 +6,7 @@ pub use super::level_match::Limit;
 use super::level_match::{LimitMatch, ShownCurve, boundary, matches};
 use fathom_core::experiment::Piece;
 use fathom_core::prelude::*;
-use fathom_core::statistics::{Crossing, Interval, Measured, Plateau};
+use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau};
 
 /// The axis of a curve: the quantity of x, and the noun after its numbers.
 #[derive(Clone, Copy)]
@@ -114,7 +114,7 @@ pub fn statements(limits: &[Limit], curve: &LevelCurve, along: Along) -> Vec<Sta
     let besides = shown.plateaus.iter().filter(unclaimed);
     statements.extend(besides.filter_map(|plateau| {
         let name = "a plateau besides";
-        let ends = end(plateau, boundary(plateau)?, along, name);
+        let ends = end(plateau, boundary(plateau)?, shown.curve, (along, name));
         Some(statement!(
             "a plateau of {value}{ends}, where no level is declared to end",
             value = value(plateau, name, shown.core),
@@ -146,7 +146,7 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
     let (name, origin, declared) = (limit.name.as_str(), limit.origin.as_str(), along.declared(limit));
     match matched {
         LimitMatch::By(plateau, ends) => {
-            let sized = end(plateau, *ends, along, name);
+            let sized = end(plateau, *ends, shown.curve, (along, name));
             statement!(
                 "{name}: {value}{sized}, {origin} {declared}",
                 value = value(plateau, name, shown.core),
@@ -185,13 +185,27 @@ fn value(plateau: &Plateau, name: &str, core: Option<CoreUse>) -> Statement {
 /// to the other says of neither where it ends.
 const UNKNOWN_END: f64 = 2.0;
 
-/// The statement on the end of a plateau, and whether it was flat up to there.
-fn end(plateau: &Plateau, ends: Crossing, along: Along, name: &str) -> Statement {
+/// The share by which a point of a plateau must be above it for certain so that the plateau is not flat up to its end.
+const ABOVE: f64 = 1.1;
+
+/// The statement on the end of a plateau of a curve, and whether it was flat up to there.
+fn end(plateau: &Plateau, ends: Crossing, curve: &[CurvePoint], (along, name): (Along, &str)) -> Statement {
     if ends.interval.high - ends.interval.low > UNKNOWN_END {
         return ", whose end is uncertain by more than a factor of 4".into();
     }
-    let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5).map(|flat| {
-        let rises = along.place(plateau.to, flat, &format!("{name}, flat up to"));
+    let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5);
+    let is_above = |(at, _, interval): &&CurvePoint| {
+        let is_within = *at > plateau.from && *at < ends.at;
+        is_within && interval.is_some_and(|of| of.low > ABOVE * plateau.interval.high)
+    };
+    let higher = curve.iter().find(is_above).map(|(at, ..)| (*at, Interval { low: *at, high: *at }));
+    let rises = sloping
+        .map(|flat| (plateau.to, flat))
+        .into_iter()
+        .chain(higher)
+        .min_by(|one, other| one.0.total_cmp(&other.0));
+    let sloping = rises.map(|(at, interval)| {
+        let rises = along.place(at, interval, &format!("{name}, flat up to"));
         statement!(" (rising from {rises} on)", rises)
     });
     let place = along.place(ends.at, ends.interval, &format!("{name}, found"));
@@ -238,15 +252,27 @@ mod tests {
 
     #[test]
     fn an_end_that_may_be_anywhere_between_two_levels_is_no_end() {
-        let text = |high: f64| {
+        let of = |high: f64, load: f64| {
             let ends = Crossing { at: 15.0, interval: Interval { low: 14.5, high } };
             let (from, to, value) = (10.0, 15.0, 2.0);
             let interval = Interval { low: 1.9, high: 2.1 };
             let plateau = Plateau { from, to, value, interval, ends: None, half_way: Some(ends), points: 5 };
-            end(&plateau, ends, Along::BYTES, "L1").plain()
+            end(
+                &plateau,
+                ends,
+                &[(14.0, load, Some(Interval { low: load, high: 2.0 * load }))],
+                (Along::BYTES, "L1"),
+            )
+            .plain()
         };
-        assert!(text(15.5).contains("up to {32768}"), "{}", text(15.5));
+        let text = |high: f64| of(high, 2.0);
+        assert_eq!(text(15.5), " up to {32768}");
         assert_eq!(text(20.0), ", whose end is uncertain by more than a factor of 4");
+        let higher = of(15.5, 2.5);
+        assert_eq!(
+            higher, " up to {32768} (rising from {16384} on)",
+            "a load from within takes more for certain"
+        );
     }
 
     #[test]
