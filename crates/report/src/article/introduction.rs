@@ -2,6 +2,8 @@
 
 use super::quotable;
 use super::sections::{has_section, title};
+use super::works::cited;
+use crate::finding;
 use crate::main_figures::{self, Main, Ranked};
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
@@ -10,7 +12,7 @@ use crate::run;
 use crate::words::{ABSENT, plural};
 use fathom_core::experiment::family;
 use fathom_core::quantities;
-use fathom_engine::results::Results;
+use fathom_engine::results::{MechanismKind, Results};
 
 pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
@@ -32,7 +34,8 @@ pub(super) fn of(results: &Results) -> Section {
     let section = Section::new(Key::of("introduction"), "Introduction")
         .say(format!("{questions} {machine}{}", main_results(&main_figures::all(results))));
     let neighbour = occupancy::share_of_time(results).map(|text| Text::plain(text + OF_WHICH_STATE));
-    let sentences = [Some(predicted(results)), neighbour, quotable::count(results), Some(places(results))];
+    let sentences =
+        [Some(predicted(results)), why(results), neighbour, quotable::count(results), Some(places(results))];
     section.say(Text::joined(sentences.into_iter().flatten(), " "))
 }
 
@@ -99,6 +102,26 @@ fn predicted(results: &Results) -> Text {
         "The run gave {}, each a median of fresh processes with its interval.{cost}",
         plural(values, "value")
     ))
+}
+
+/// The number of causes that the introduction names.
+const CAUSES: usize = 2;
+
+/// Why operations cost what they do: the first causes that the run found, the others in their section; `None` without any.
+fn why(results: &Results) -> Option<Text> {
+    let effects = || results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect);
+    let first: Vec<Text> = effects().take(CAUSES).map(|one| cited(&finding::text(&one.headline))).collect();
+    let more = match effects().count() - first.len() {
+        0 => Text::plain(""),
+        more => Text::plain(format!(" {} more stand in ", quantities::count(more)))
+            .and(Text::to(&Key::of("mechanisms")))
+            .and("."),
+    };
+    (!first.is_empty()).then(|| {
+        Text::plain("Causes that several of its experiments show: ")
+            .and(Text::joined(first.into_iter(), " "))
+            .and(more)
+    })
 }
 
 /// Where what is.
