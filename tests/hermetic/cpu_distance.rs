@@ -82,7 +82,7 @@ fn a_figure_is_of_the_distance_of_most_of_the_time_and_has_its_value_at_the_othe
     // Work on one CPU does not mind: all of its trials count.
     assert!(alone.cpu_distance.is_none() && alone.estimate().is_some_and(|found| found.trials == 16));
     let screen = render(&RunReport::of(&results), Form::Text, Style::default());
-    assert!(screen.contains("of work on both are at one distance"), "{screen}");
+    assert!(screen.contains("3 figures of work on both are"), "{screen}");
     let page = render(&RunReport::of(&results), Form::Html, Style::default());
     assert!(page.contains("CPUs at two distances") && page.contains("ns apart)"));
     let json: serde_json::Value =
@@ -135,7 +135,7 @@ fn without_looks_or_at_one_distance_all_trials_count() {
     let still = run(16, |_| false, 2);
     let results = Results::of(&still);
     assert!(results.points.iter().all(|point| point.estimate().is_some_and(|found| found.trials == 16)));
-    assert!(!render(&RunReport::of(&results), Form::Text, Style::default()).contains("at one distance"));
+    assert!(!render(&RunReport::of(&results), Form::Text, Style::default()).contains("of work on both are"));
     let mut moved = run(16, |round| round > 8, 3);
     moved.looks.clear();
     let mixed = Results::of(&moved);

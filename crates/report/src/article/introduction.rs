@@ -117,11 +117,7 @@ fn why(results: &Results) -> Option<Text> {
             .and(Text::to(&Key::of("mechanisms")))
             .and("."),
     };
-    (!first.is_empty()).then(|| {
-        Text::plain("Causes that several of its experiments show: ")
-            .and(Text::joined(first.into_iter(), " "))
-            .and(more)
-    })
+    (!first.is_empty()).then(|| Text::plain("Causes that it found: ").and(Text::joined(first, " ")).and(more))
 }
 
 /// Where what is.

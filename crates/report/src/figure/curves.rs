@@ -10,6 +10,7 @@ use fathom_core::experiment::{Landmark, Scale};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::TrendResult;
+use std::cmp::Ordering;
 
 const PLOT_HEIGHT: f64 = 160.0;
 
@@ -298,7 +299,11 @@ fn extremes(marks: &[(f64, Mark)]) -> Option<((f64, f64), (f64, f64))> {
         Some(so_far) if so_far.1 > at.1 => Some(so_far),
         _ => Some(at),
     })?;
-    (least.0 - most.0).abs().gt(&0.0).then(|| if least.0 < most.0 { (least, most) } else { (most, least) })
+    match least.0.total_cmp(&most.0) {
+        Ordering::Less => Some((least, most)),
+        Ordering::Greater => Some((most, least)),
+        Ordering::Equal => None,
+    }
 }
 
 /// The state of the core that most marks are of; of several, that of the first.
