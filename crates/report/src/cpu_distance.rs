@@ -5,8 +5,13 @@ use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results};
 
-/// The sentence about the run; `None` if its CPUs were at one distance, or were not looked at.
+/// The sentences about the run; `None` if its CPUs were at one distance, or were not looked at.
 pub(super) fn sentence(results: &Results) -> Option<String> {
+    Some(format!("{} {}", moved(results)?, of_figures(results)))
+}
+
+/// That the CPUs were moved; `None` if they were at one distance, or were not looked at.
+pub(super) fn moved(results: &Results) -> Option<String> {
     let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
     let settings = &results.run.header.settings;
     let of = |distance: &CpuDistance| {
@@ -20,11 +25,10 @@ pub(super) fn sentence(results: &Results) -> Option<String> {
         "The distance of two CPUs changed: a"
     };
     Some(format!(
-        "{cause} cache line went from CPU {} to CPU {} in {} and in {last}. {}",
+        "{cause} cache line went from CPU {} to CPU {} in {} and in {last}.",
         settings.home,
         settings.partner.unwrap_or_default(),
-        rest.join(", "),
-        of_figures(results)
+        rest.join(", ")
     ))
 }
 

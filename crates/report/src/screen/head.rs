@@ -17,7 +17,7 @@ pub(super) fn text(results: &Results, style: Style) -> String {
     let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
     let labels = run::labels(header).map(|labels| clipped_to(1, "", &labels, style)).unwrap_or_default();
     let ending = early_end(results).map(|sentence| clipped("", &sentence, style)).unwrap_or_default();
-    let unlike = occupancy::unlike_cpus(results).into_iter().chain(cpu_distance::sentence(results));
+    let unlike = occupancy::unlike_cpus(results).into_iter().chain(cpu_distance::moved(results));
     let unlike: String = unlike.map(|sentence| clipped("", &sentence, style)).collect();
     style.title(&machine(results, style))
         + "\n"
