@@ -290,15 +290,9 @@ fn extremes(marks: &[(f64, Mark)]) -> Option<((f64, f64), (f64, f64))> {
         let of_state = marks.iter().filter(|(_, mark)| mark.core == state && mark.value > 0.0);
         of_state.map(|(setting, mark)| (*setting, mark.value))
     };
-    // Where a curve is flat at an extreme, its ends are shown.
-    let least = mine().fold(None, |least: Option<(f64, f64)>, at| match least {
-        Some(so_far) if so_far.1 <= at.1 => Some(so_far),
-        _ => Some(at),
-    })?;
-    let most = mine().fold(None, |most: Option<(f64, f64)>, at| match most {
-        Some(so_far) if so_far.1 > at.1 => Some(so_far),
-        _ => Some(at),
-    })?;
+    // Where a curve is flat at an extreme, its ends are shown: of equals the first is the least, and the last the greatest.
+    let by_value = |one: &(f64, f64), other: &(f64, f64)| one.1.total_cmp(&other.1);
+    let (least, most) = (mine().min_by(by_value)?, mine().max_by(by_value)?);
     match least.0.total_cmp(&most.0) {
         Ordering::Less => Some((least, most)),
         Ordering::Greater => Some((most, least)),
