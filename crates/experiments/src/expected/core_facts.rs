@@ -221,6 +221,21 @@ pub fn has_tiles(machine: &Machine) -> bool {
     has(machine, INTEL, "amx_tile")
 }
 
+pub fn is_intels(machine: &Machine) -> bool {
+    machine.processor.vendor.value().is_some_and(|vendor| vendor == INTEL)
+}
+
+/// A time that Intel publishes of its cores: on another's it is assumed.
+pub fn as_on_intels(cycles: f64, citation: &str, known: &Known) -> Basis {
+    if is_intels(known.machine) {
+        return known.cycles(cycles, citation);
+    }
+    known.assumed_cycles(
+        cycles,
+        &format!("as on Intel's cores, for want of a figure of this design ({citation})"),
+    )
+}
+
 /// Whether the machine is of this vendor and has this flag.
 fn has(machine: &Machine, vendor: &str, flag: &str) -> bool {
     let processor = &machine.processor;

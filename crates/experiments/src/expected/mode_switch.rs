@@ -8,6 +8,16 @@ const SWITCH: &str = "report 000: a mode switch takes some 100 cycles (79 to ent
 const ISOLATION: &str = "the kernel's Documentation/arch/x86/pti.rst: a change of CR3 takes some hundred cycles, at every entry \
                          and exit";
 
+const MISPREDICTED: &str = "AMD, Software Optimization Guides for the Zen 3 and Zen 4 Microarchitectures (56665, 57647): a branch that was \
+                            predicted wrongly costs 13 cycles as a rule, 11 to 18 at all";
+
+/// The returns from functions that an empty system call makes in the kernel, by its sources (some six on the way in and out, and four
+/// for an id under RCU).
+const RETURNS: f64 = 10.0;
+
+/// Core cycles of the kernel's code between two returns, order of magnitude (assumed).
+pub const CYCLES_A_RETURN: f64 = 40.0;
+
 /// A system call without work.
 pub fn predicted(known: &Known) -> Prediction {
     let call = "a call and a return, one every second cycle (Fog, Instruction tables, 2022)";
@@ -15,6 +25,7 @@ pub fn predicted(known: &Known) -> Prediction {
         .software("a procedure call", 1.0, known.cycles(4.0, call))
         .hardware("mode switches, in and out", 2.0, known.cycles(100.0, SWITCH))
         .being(TermEvent::KernelEntry);
+    let prediction = unpredicted_returns(prediction, RETURNS, known);
     if known.machine.kernel.page_table_isolation.value() == Some(&true) {
         return prediction.hardware(
             "changes of the address space, for page-table isolation",
@@ -23,6 +34,17 @@ pub fn predicted(known: &Known) -> Prediction {
         );
     }
     prediction
+}
+
+/// Adds what a number of returns from the kernel's functions take more where they are kept from being predicted: Safe RET has each
+/// predicted wrongly (the kernel's Documentation/admin-guide/hw-vuln/srso.rst).
+pub fn unpredicted_returns(prediction: Prediction, returns: f64, known: &Known) -> Prediction {
+    let mitigations = known.machine.mitigations();
+    if !mitigations.get("spec_rstack_overflow").is_some_and(|in_force| in_force.contains("Safe RET")) {
+        return prediction;
+    }
+    let what = "returns in the kernel, each predicted wrongly (the mitigation Safe RET)";
+    prediction.hardware(what, returns, known.cycles(13.0, MISPREDICTED))
 }
 
 /// The same as one value, for other predictions: `getppid` as measured in this run, else predicted.

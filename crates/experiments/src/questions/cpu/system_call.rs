@@ -192,11 +192,13 @@ impl Experiment for SystemCall {
                 .hardware("mode switches, in and out", 2.0 * service.system_calls, switch)
                 .being(TermEvent::KernelEntry);
         }
-        Ok(prediction.software(
-            service.why,
-            1.0,
-            Basis::assumed(service.work_ns, "estimated from the path in the kernel"),
-        ))
+        let work = Basis::assumed(service.work_ns, "estimated from the path in the kernel");
+        let prediction = prediction.software(service.why, 1.0, work);
+        if service.system_calls == 0.0 {
+            return Ok(prediction);
+        }
+        let returns = service.work_ns / known.cycle().value / mode_switch::CYCLES_A_RETURN;
+        Ok(mode_switch::unpredicted_returns(prediction, returns, known))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {

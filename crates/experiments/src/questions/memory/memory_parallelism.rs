@@ -75,8 +75,7 @@ impl Experiment for MemoryParallelism {
             "the loads of this set as declared sizes and published latencies give them",
         );
         let at_once = (point.number(&CHASES) as f64).min(IN_FLIGHT);
-        let what =
-            "a load, shared by as many as go on at once (10 to 16 fill buffers: Intel optimization manual)";
+        let what = "a load, shared by as many as go on at once (10 to 16 fill buffers on Intel's cores: optimization manual)";
         Ok(Prediction::new().hardware(what, 1.0 / at_once, basis))
     }
 

@@ -4,10 +4,24 @@ use super::{
     ADD, FIGURE, FUTEX, LINES, MUTEX, NAME, OBJECT, OWN, PADDED, QUEUE, SWAP, THREADS, TICKET, UNFAIRNESS,
     alone,
 };
+use crate::expected::core_facts;
 use crate::questions::cpu::core_to_core;
 use fathom_core::prelude::*;
 
 const LOCKED: &str = "an instruction with a lock prefix takes 18 to 20 cycles on Intel's cores since Skylake (Fog, Instruction tables)";
+const FROM_LOAD_TO_LOCKED: &str = "between a load from the first-level cache with an addition, and the 18 to 20 cycles of Intel's cores since \
+                                   Skylake (Fog, Instruction tables); geometric mean, for want of a figure of this design";
+
+/// An instruction that locks the line, which the core has, and the ends of what it may take where no figure of the design is known.
+fn locked(known: &Known) -> (Basis, Option<[f64; 2]>) {
+    let intels = core_facts::as_on_intels(19.0, LOCKED, known);
+    if core_facts::is_intels(known.machine) {
+        return (intels, None);
+    }
+    let least = core_facts::of(known.machine).cache_cycles[0] + 1.0;
+    let ends = [least, 19.0].map(|cycles| known.cycles(cycles, LOCKED).value);
+    (known.assumed_cycles((least * 19.0).sqrt(), FROM_LOAD_TO_LOCKED), Some(ends))
+}
 
 pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let (object, threads) = (point.name(&OBJECT), point.number(&THREADS) as f64);
@@ -29,9 +43,11 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     }
     if threads <= 1.0 {
         let what = "instructions that lock the line, or wait until they have it";
-        return Prediction::new().hardware(what, locking(object), known.cycles(19.0, LOCKED));
+        let (each, ends) = locked(known);
+        let range = ends.map(|ends| ends.map(|end| locking(object) * end));
+        return Prediction::new().hardware(what, locking(object), each).within(range);
     }
-    let expected = locking(object) * known.cycles(19.0, LOCKED).value;
+    let expected = locking(object) * locked(known).0.value;
     let one = known.measured_or_assumed(NAME, &alone(object), expected, "as predicted for one thread");
     if point.name(&LINES) == PADDED {
         return Prediction::new().hardware("an operation of one thread, all at once", 1.0 / threads, one);

@@ -98,7 +98,8 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
     if by_system_call || clock.ends_with("cputime") || unreadable {
         let entry = mode_switch::measured_or_predicted(None, known);
-        let prediction = if clock.ends_with("cputime") {
+        let of_accounts = clock.ends_with("cputime");
+        let prediction = if of_accounts {
             prediction.software(
                 "the run time of the thread brought up to date",
                 1.0,
@@ -107,22 +108,24 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
         } else {
             prediction
         };
-        return prediction
+        let prediction = prediction
             .software("entering and leaving the kernel", 1.0, entry)
             .being(TermEvent::KernelEntry)
-            .software(
-                "the clock chosen from a table, and the time copied to the caller",
-                1.0,
-                copied(known),
-            );
+            .software("the clock chosen from a table, and the time copied to the caller", 1.0, copied(known));
+        let cycles = COPIED + if of_accounts { BROUGHT_UP_TO_DATE } else { 0.0 };
+        return mode_switch::unpredicted_returns(prediction, cycles / mode_switch::CYCLES_A_RETURN, known);
     }
     prediction
 }
 
+/// Core cycles of the kernel's part of reading a clock of processor time, and of any.
+const BROUGHT_UP_TO_DATE: f64 = 300.0;
+const COPIED: f64 = 80.0;
+
 /// The kernel's part for a clock of processor time (`task_sched_runtime` in kernel/sched/core.c).
 fn brought_up_to_date(known: &Known) -> Basis {
     known.assumed_cycles(
-        300.0,
+        BROUGHT_UP_TO_DATE,
         "two locks of some 40 cycles each with interrupts off, a second reading of the counter of 36, and some 180 for the accounts",
     )
 }
@@ -130,7 +133,7 @@ fn brought_up_to_date(known: &Known) -> Basis {
 /// The kernel's part beyond the reading: an indirect call, and a copy of 16 bytes between opening and closing the user's memory.
 fn copied(known: &Known) -> Basis {
     known.assumed_cycles(
-        80.0,
+        COPIED,
         "an indirect call of some 30 cycles, and 50 to open the user's memory, copy and close it",
     )
 }

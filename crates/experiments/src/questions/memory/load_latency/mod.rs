@@ -423,7 +423,7 @@ fn unfollowed(machine: &Machine, order: &str) -> Option<&'static str> {
 /// Independent loads: as many at once as a core has line-fill buffers.
 fn predict_elements(known: &Known, size: f64) -> Prediction {
     let latency = hierarchy::answered(Prediction::new(), known, size, known.machine.page_bytes()).total();
-    let buffers = "10 to 16 lines in flight per core (Intel optimization manual: 10 to 16 fill buffers)";
+    let buffers = "10 to 16 lines in flight per core (10 to 16 fill buffers on Intel's: optimization manual)";
     Prediction::new()
         .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
         .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
