@@ -290,6 +290,12 @@ pub trait Experiment: Sync {
     /// (a test perturbs each result to see that). A prediction that turns out wrong stays: the report explains the factor.
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String>;
 
+    /// What makes results exceed this prediction, known by the machine's description or by the nature of the operation, though no run
+    /// can measure how much of it: the cause of a miss is then called probable. In words that go on "probably ".
+    fn exceeded_for(&self, _point: &Point, _machine: &Machine) -> Option<String> {
+        None
+    }
+
     /// The limit that this point's result cannot be below (for a rate: above) on any machine, with the reason. A value beyond it is
     /// reported as implausible, so leave a margin for what you are not sure of.
     fn bound(&self, _point: &Point, _known: &Known) -> Option<Bound> {

@@ -21,6 +21,11 @@ pub enum Explanation {
         /// The term, without its derivation.
         term: String,
     },
+    /// What is known to make such results exceed their predictions, and is measured by no run.
+    Probable {
+        /// What it is, in words that go on "probably ".
+        cause: String,
+    },
     /// The interval of the result reaches to within the factor of the prediction: whether it missed is not certain.
     NotCertain,
     /// No measurement of this run accounts for it.
@@ -34,6 +39,8 @@ pub struct MissTally {
     pub explained: usize,
     /// In one assumed term that the result bounds.
     pub overstated: usize,
+    /// Of a probable cause that no run measures.
+    pub probable: usize,
     /// Whose interval or state reaches the prediction.
     pub uncertain: usize,
     /// Whose evidence fails.
@@ -50,6 +57,7 @@ impl MissTally {
             *match explanation {
                 Explanation::Cause { .. } => &mut tally.explained,
                 Explanation::Overstated { .. } => &mut tally.overstated,
+                Explanation::Probable { .. } => &mut tally.probable,
                 Explanation::NotCertain => &mut tally.uncertain,
                 Explanation::InDoubt => &mut tally.in_doubt,
                 Explanation::NotExplained => &mut tally.unexplained,
@@ -65,7 +73,7 @@ impl MissTally {
 
     /// Those that missed for certain.
     pub fn certain(self) -> usize {
-        self.explained + self.overstated + self.unexplained
+        self.explained + self.overstated + self.probable + self.unexplained
     }
 }
 
@@ -88,8 +96,9 @@ mod tests {
             Explanation::NotCertain,
             Explanation::InDoubt,
             Explanation::Overstated { term: "a term".to_owned() },
+            Explanation::Probable { cause: "a cause".to_owned() },
         ];
         let tally = MissTally::of(&all);
-        assert_eq!((tally.all(), tally.certain(), tally.unexplained, tally.in_doubt), (5, 3, 2, 1));
+        assert_eq!((tally.all(), tally.certain(), tally.unexplained, tally.in_doubt), (6, 4, 2, 1));
     }
 }

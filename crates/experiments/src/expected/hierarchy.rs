@@ -307,6 +307,7 @@ const TWO_DIMENSIONS: &str = "a walk in two dimensions loads 24 entries, and two
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::machine::Fact;
 
     #[test]
     fn a_set_is_kept_whole_until_it_no_longer_fits_and_then_less_and_less() {
@@ -352,5 +353,20 @@ mod tests {
             let sum: f64 = shares(&levels(&known), set, 4096.0).iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{set}: {sum}");
         }
+    }
+
+    #[test]
+    fn a_walk_in_a_virtual_machine_loads_between_two_entries_and_all() {
+        let mut machine = fathom_described::machine();
+        let loads = |machine: &Machine| {
+            let known = Known::new(machine, Some(3e9));
+            let walk = translated(Prediction::new(), &known, 1e6, 4096);
+            walk.terms.iter().filter(|term| term.what.contains("entries")).map(|term| term.times).sum::<f64>()
+        };
+        machine.virtualization.hypervisor = Fact::known(None, "a test");
+        let native = loads(&machine);
+        machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
+        assert!((native - 1.0).abs() < 0.01, "{native}: almost every load needs a walk of one entry");
+        assert!((loads(&machine) - 48_f64.sqrt()).abs() < 0.07, "{}", loads(&machine));
     }
 }

@@ -3,6 +3,7 @@
 use crate::results::PointResult;
 use crate::results::accuracy::{FAIR, distance};
 use fathom_core::experiment::{Found, Known, Point, Prediction, Statement, statement};
+use fathom_core::machine::Machine;
 
 /// A result that missed, with its prediction.
 pub(super) struct Missed<'run> {
@@ -53,6 +54,12 @@ impl<'run> Missed<'run> {
     /// The prediction with all figures of the run.
     pub(super) fn predicted_again(&self, known: &Known) -> Option<Prediction> {
         self.result.method().ok()?.predict(&self.result.point, known).ok()
+    }
+
+    /// What the experiment knows to make such results exceed their predictions, if this one does.
+    pub(super) fn exceeded_for(&self, machine: &Machine) -> Option<String> {
+        let method = self.result.method().ok().filter(|_| self.factor > 1.0)?;
+        method.exceeded_for(&self.result.point, machine)
     }
 
     /// A certain value of the result's unit.

@@ -10,7 +10,8 @@
 //! which the mechanism costs a tenth, as an exit to a hypervisor that is a guest itself.
 //!
 //! The first candidate of which all this is true is the cause, and the only one. Without one the miss may lie in one assumed term, which
-//! what was measured bounds. Otherwise it is not explained, and the candidates are listed with the measurement that excludes each.
+//! what was measured bounds, or the experiment knows what makes such results exceed their predictions, which is then called probable.
+//! Otherwise it is not explained, and the candidates are listed with the measurement that excludes each.
 //! Whether something that the run cannot separate took part (mitigations, a paravirtual hypervisor) is said as such.
 
 mod candidate;
@@ -110,7 +111,9 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     let explanation = match (&cause, &overstated) {
         (Some(cause), _) => Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes },
         (None, Some(term)) => Explanation::Overstated { term: term.name.clone() },
-        (None, None) => Explanation::NotExplained,
+        (None, None) => missed
+            .exceeded_for(figures.supported.machine)
+            .map_or(Explanation::NotExplained, |cause| Explanation::Probable { cause }),
     };
     Judged { missed, explanation, cause, rejected, overstated }
 }

@@ -19,16 +19,22 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
         let doubted = counted(tally.in_doubt, "misses in doubt");
         statement!("{doubted} {verb} on evidence that fails, ", doubted)
     });
+    let probable = (tally.probable > 0).then(|| {
+        let verb = if tally.probable == 1 { "has" } else { "have" };
+        let probable = counted(tally.probable, "misses of a probable cause");
+        statement!("{probable} {verb} a probable cause that no run can measure, ", probable)
+    });
     (tally.all() > 0).then(|| {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {assumed} would not be so far too high without one term that was not measured and that the result bounds (why it takes less here is unknown), {uncertain} may not have missed, {in_doubt}{rest} are not \
+             {explained}, {assumed} would not be so far too high without one term that was not measured and that the result bounds (why it takes less here is unknown), {probable}{uncertain} may not have missed, {in_doubt}{rest} are not \
              explained.",
             missed = counted(tally.all(), "predictions missed"),
             explained = counted(tally.explained, "misses explained"),
             uncertain = counted(tally.uncertain, "misses not certain"),
             assumed = counted(tally.overstated, "misses in one assumed term"),
+            probable,
             in_doubt,
             rest = counted(tally.unexplained, "misses not explained")
         )
@@ -161,6 +167,9 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             sizes = capitalized(&cause.sizes),
             again = cause.again.named("predicted with the measured value")
         ),
+        (Explanation::Probable { cause }, None) => {
+            format!("Probably {cause}; how much of it is so, no run can measure.").into()
+        }
         (_, None) => match &miss.overstated {
             Some(term) => term.because(),
             None => not_explained(miss, figures),

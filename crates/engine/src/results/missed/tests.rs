@@ -410,3 +410,32 @@ fn a_pair_of_readings_is_not_explained_by_a_reading() {
     assert_eq!(points[0].explanation, Some(Explanation::NotExplained), "the same work, timed again");
     assert!(matches!(points[1].explanation, Some(Explanation::Cause { .. })), "{:?}", points[1].explanation);
 }
+
+#[test]
+fn what_no_run_measures_is_a_probable_cause_of_results_that_exceed_their_prediction() {
+    const NOISE: Selector = Selector::only("cpu/noise", &[("cpu", Any), ("figure", Name("longest"))]);
+    let told = |measured: f64| {
+        let prediction = Prediction::new().software("a tick", 1.0, Basis::assumed(2000.0, "a test"));
+        let point = NOISE.point(&[("cpu", 0_u64.into())]);
+        let noise = PointResult {
+            experiment: "cpu/noise".to_owned(),
+            point,
+            ..result(Unit::Nanoseconds, measured, prediction)
+        };
+        let mut points = [noise];
+        let machine = planted::machine();
+        let known = Known::new(&machine, None);
+        let figures = Figures { supported: &known, all: &known, shared: &[], levels: &[] };
+        let misses = explain(&["cpu/noise"], &mut points, figures);
+        let all = misses.overall.iter().chain(misses.others.iter().flat_map(|(_, of)| of));
+        (points[0].explanation.clone(), all.map(|of| of.statement.plain()).collect::<String>())
+    };
+    let (explanation, text) = told(50_000.0);
+    assert!(matches!(explanation, Some(Explanation::Probable { .. })), "{explanation:?}");
+    assert!(
+        text.contains("Probably what other work on this machine") && !text.contains("Not explained"),
+        "{text}"
+    );
+    assert!(text.contains("{1} has a probable cause"), "{text}");
+    assert_eq!(told(500.0).0, Some(Explanation::NotExplained), "shorter than a tick: of no other work");
+}

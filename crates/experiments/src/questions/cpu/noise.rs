@@ -100,6 +100,10 @@ impl Experiment for Noise {
         })
     }
 
+    fn exceeded_for(&self, _: &Point, machine: &Machine) -> Option<String> {
+        Some(taken_by_others(machine.is_virtual()).to_owned())
+    }
+
     fn figure(&self) -> Option<&'static Parameter> {
         Some(&FIGURE)
     }
@@ -152,13 +156,18 @@ impl Experiment for Noise {
 }
 
 /// What the prediction has not: it knows the tick, and nothing of others.
-fn unpredicted(is_virtual: bool) -> &'static str {
+fn unpredicted(is_virtual: bool) -> String {
+    format!(
+        " The prediction is of the tick alone, as if nothing else ran; above it comes {}.",
+        taken_by_others(is_virtual)
+    )
+}
+
+fn taken_by_others(is_virtual: bool) -> &'static str {
     if is_virtual {
-        " The prediction is of the tick alone, as if nothing else ran: what other work on this machine, a neighbour on the core and \
-         the host take comes on top of it, and cannot be predicted."
+        "what other work on this machine, a neighbour on the core and the host take, which cannot be predicted"
     } else {
-        " The prediction is of the tick alone, as if nothing else ran: what other work on this machine takes comes on top of it, and \
-         cannot be predicted."
+        "what other work on this machine takes, which cannot be predicted"
     }
 }
 

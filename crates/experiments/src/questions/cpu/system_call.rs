@@ -18,8 +18,9 @@ static ABOUT: About = About {
     question: "What does a system call cost, from an empty one to small services?",
     operation: "the call or calls named, once, with the return values checked",
     method: "Calls are repeated in batches; every return value is checked inside the timed loop, because failing \
-             calls are fast. `getppid` is the empty system call: no library caches it, and the kernel does almost \
-             nothing for it. `getpid` is called directly and through the library, `clock_gettime` as a system call \
+             calls are fast. A number that is no call's is entering the kernel and leaving it, and no service: the kernel \
+             answers that there is none. `getppid` is next to it, and what reports call an empty call: no library caches \
+             it, and the kernel reads one number for it. `getpid` is called directly and through the library, `clock_gettime` as a system call \
              and through the library, which may answer from the vDSO without entering the kernel. Writing no bytes to \
              /dev/null is lmbench's null write; reading one byte of /dev/zero is the same for reading.\n\nThe number \
              of system calls of one operation is counted by tracing a forked copy of the work. The machine's \
@@ -43,11 +44,14 @@ static ABOUT: About = About {
 
 const BARE: &str = "getppid";
 
+/// Entering the kernel and leaving it, without a service.
+const NO_CALL: &str = "a number that is no call's";
+
 /// The bare entry between two readings of the clock, as in reports 002 and 003; also its distribution.
 const ONE_BY_ONE: &str = "getppid, one by one";
 
 /// The calls that only enter the kernel and leave it: one predictor for all of them.
-const EMPTY: [&str; 4] = [BARE, ONE_BY_ONE, "getpid", "getpid by library"];
+const EMPTY: [&str; 5] = [NO_CALL, BARE, ONE_BY_ONE, "getpid", "getpid by library"];
 
 const DELIVERY: &str = "deliver a signal";
 const PROTECTION_FAULT: &str = "catch a protection fault";
@@ -76,6 +80,7 @@ macro_rules! service {
 }
 
 const SERVICES: &[CallService] = &[
+    service!(NO_CALL, 1.0, 0.0, "nothing", no_call),
     service!(BARE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!(ONE_BY_ONE, 1.0, 3.0, "the parent's id, read under RCU", getppid),
     service!("getpid", 1.0, 3.0, "one id", getpid_raw),
@@ -181,7 +186,9 @@ impl Experiment for SystemCall {
             return Ok(timing_overhead::clock_gettime(way, known));
         }
         let mut prediction = Prediction::new();
-        if EMPTY.contains(&service.name) {
+        if service.name == NO_CALL {
+            return Ok(mode_switch::predicted_alone(known));
+        } else if EMPTY.contains(&service.name) {
             prediction = mode_switch::predicted(known);
         } else if service.system_calls > 0.0 {
             let bare = known.measured(ABOUT.name, &self::point(BARE));
@@ -233,7 +240,8 @@ impl Experiment for SystemCall {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        [in_procedure_calls(known), id_cached(known), time_cached(known)].into_iter().flatten().collect()
+        let all = [in_procedure_calls(known), services(known), id_cached(known), time_cached(known)];
+        all.into_iter().flatten().collect()
     }
 }
 
@@ -252,11 +260,30 @@ fn in_procedure_calls(known: &Known) -> Option<Finding> {
     let procedure = known.found("cpu/procedure_call", &procedure_call::bare())?;
     Some(finding!(
         Question::SystemCall,
-        "The empty system call, getppid, takes {entry}, entering the kernel and leaving it included; a procedure call without \
-         arguments takes {procedure}: {ratio}.",
+        "getppid, a system call that does next to nothing, takes {entry}, entering the kernel and leaving it included; a procedure \
+         call without arguments takes {procedure}: {ratio}.",
         entry = entry.named("system call"),
         procedure = procedure.named("procedure call"),
         ratio = entry.times_as("much", procedure, "system call over procedure call")
+    ))
+}
+
+/// What of the calls that do next to nothing is entering the kernel, and what their service.
+fn services(known: &Known) -> Option<Finding> {
+    let alone = known.found(ABOUT.name, &point(NO_CALL))?;
+    let of = |call: &'static str| {
+        let service = known.found(ABOUT.name, &point(call))?.minus(alone);
+        let is_some = service.ends().is_some_and(|(low, _)| low > 0.0);
+        is_some.then(|| {
+            statement!("{call} {service} more", service = service.named(&format!("the service of {call}")))
+        })
+    };
+    let services = Statement::joined([BARE, "getpid"].into_iter().filter_map(of), ", ")?;
+    Some(finding!(
+        Question::SystemCall,
+        "Entering the kernel and leaving it without a service takes {alone}; {services}.",
+        alone = alone.named("entering and leaving the kernel"),
+        services
     ))
 }
 
@@ -293,6 +320,24 @@ fn time_cached(known: &Known) -> Option<Finding> {
 fn find(point: &Point) -> Result<&'static CallService, Failure> {
     let service = SERVICES.iter().find(|service| service.name == point.name(&CALL));
     service.ok_or_else(|| Failure::Broke(format!("there is no service {}", point.name(&CALL))))
+}
+
+/// A number above every call's, on every architecture.
+const NUMBER: libc::c_long = 0xffff;
+
+fn no_call() -> Result<Box<dyn Operation>, Failure> {
+    let answer = || {
+        // SAFETY: takes no arguments.
+        let returned = unsafe { libc::syscall(NUMBER) };
+        (returned, std::io::Error::last_os_error().raw_os_error())
+    };
+    if answer() != (-1, Some(libc::ENOSYS)) {
+        return Err(Failure::Unsupported(
+            "a filter of system calls answers, in place of the kernel".to_owned(),
+        ));
+    }
+    // SAFETY: takes no arguments.
+    repeated(|| ensure(unsafe { libc::syscall(NUMBER) } == -1, "a number that is no call's was answered"))
 }
 
 fn getppid() -> Result<Box<dyn Operation>, Failure> {

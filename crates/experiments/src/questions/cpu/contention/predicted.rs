@@ -55,14 +55,6 @@ pub fn predicted(point: &Point, known: &Known) -> Prediction {
     let hand_over = core_to_core::between_cores(known);
     let times = if point.name(&FIGURE) == OWN { threads } else { 1.0 };
     if !in_turn(object) {
-        if point.name(&FIGURE) == OWN {
-            // Most operations are those of a thread that still has the line.
-            return Prediction::new().hardware(
-                "an operation of one thread, which still has the line",
-                1.0,
-                one,
-            );
-        }
         let meanwhile = 1.0 + hand_over.value / 2.0 / one.value;
         let what = "lines handed from core to core, while whose request travels their owner continues with operations";
         return Prediction::new().hardware(what, times * lines(object) / meanwhile, hand_over);
@@ -92,5 +84,22 @@ fn lines(object: &str) -> f64 {
     match object {
         SWAP | QUEUE | FUTEX | MUTEX => 2.0,
         _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::machine::Fact;
+
+    #[test]
+    fn intels_figure_is_one_of_two_ends_on_a_core_of_another_vendor() {
+        let mut machine = fathom_described::machine();
+        let alone = |machine: &Machine| predicted(&alone(ADD), &Known::new(machine, Some(1e9)));
+        machine.processor.vendor = Fact::known("GenuineIntel".to_owned(), "a test");
+        assert!((alone(&machine).total() - 19.0).abs() < 1e-9);
+        machine.processor.vendor = Fact::known("AuthenticAMD".to_owned(), "a test");
+        let (low, high) = alone(&machine).range().expect("no figure of the design is known");
+        assert!(low < 8.0 && (high - 19.0).abs() < 1e-9, "{low} to {high}");
     }
 }

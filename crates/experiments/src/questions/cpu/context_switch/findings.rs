@@ -1,15 +1,52 @@
 //! Findings from context switches: comparisons with each other, and with the creation of a process or thread.
 
-use super::{NAME, PIPE_NET, PROCESSES, STACKS, THREADS, USER_LEVEL, between};
+use super::{
+    MEMBERS, NAME, PIPE_NET, PROCESSES, RING, STACKS, THREADS, USER_LEVEL, WORKING_SET, YIELD, between,
+};
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::{process_creation, thread_creation};
 use fathom_core::prelude::*;
 
 /// All findings from `cpu/context_switch`.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let all =
-        [address_space(known), switch_against_creation(known), without_the_kernel(known), by_rules(known)];
+    let all = [
+        address_space(known),
+        by_giving_up_or_blocking(known),
+        switch_against_creation(known),
+        without_the_kernel(known),
+        by_rules(known),
+    ];
     all.into_iter().flatten().collect()
+}
+
+/// The answers of three ways to one question, and what a process that blocks does besides switching.
+fn by_giving_up_or_blocking(known: &Known) -> Option<Finding> {
+    let given_up = known.found(NAME, &between(YIELD, PROCESSES))?;
+    let blocked = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
+    let ring = between(RING, PROCESSES).with(&MEMBERS, 2).with(&WORKING_SET, 0);
+    let ring = known.found(NAME, &ring).map(|ring| {
+        statement!(
+            "; in a ring of two, as lmbench counts it, {ring}",
+            ring = ring.named("switch in a ring of two")
+        )
+    });
+    let besides = blocked.minus(given_up);
+    let is_dearer = besides.ends().is_some_and(|(low, _)| low > 0.0);
+    let besides = is_dearer.then(|| {
+        statement!(
+            " To block, and be woken, takes {besides} more than to give up the CPU and stay runnable.",
+            besides = besides.named("blocking over giving up the CPU")
+        )
+    });
+    Some(finding!(
+        Question::Thread,
+        "What a switch between processes costs is a question of how the CPU is left: by `sched_yield`, its system call included, \
+         {given_up}; blocked on a pipe, less the pipe's cost, {blocked}{ring}.{besides}",
+        given_up = given_up.named("switch by yielding"),
+        blocked = blocked.named("switch between processes"),
+        ring,
+        besides
+    ))
 }
 
 /// The rules by which reports 000 and 001 predicted a process switch from these.
