@@ -18,7 +18,8 @@ pub use disk_quota::{DiskQuota, ensure_on_a_device};
 use residency::pass_on;
 pub use residency::{Dropped, drop_caches};
 pub use residency::{
-    Passing, cached, cached_within, evict, evict_after_reads, evict_until, forget, page_bytes, warm,
+    Passing, cached, cached_in_pages, cached_within, evict, evict_after_reads, evict_until, forget,
+    page_bytes, warm,
 };
 
 use fathom_core::experiment::{Failure, Requirement, Site};

@@ -156,6 +156,21 @@ pub fn evict_until(file: &File, mut passes: impl FnMut() -> Result<bool, Failure
     Err(Failure::Broke(format!("mincore finds {remaining} bytes of an evicted file in memory")))
 }
 
+/// Writes the file's content again, page by page: so the page cache holds it in pages. What is written or read ahead in larger pieces, file
+/// systems with large folios (ext4 since Linux 6.16, XFS since 5.18) cache in those.
+pub fn cached_in_pages(test: &TestFile) -> Result<(), Failure> {
+    let again = || -> io::Result<()> {
+        let mut content = vec![0; test.bytes as usize];
+        test.file.read_exact_at(&mut content, 0)?;
+        test.file.set_len(0)?;
+        for (number, page) in content.chunks(page_bytes() as usize).enumerate() {
+            test.file.write_all_at(page, number as u64 * page_bytes())?;
+        }
+        test.file.sync_all()
+    };
+    again().map_err(|error| Failure::Broke(format!("writing the test file page by page: {error}")))
+}
+
 /// Reads a file until the page cache holds all of it.
 pub fn warm(test: &TestFile) -> Result<(), Failure> {
     let whole = test.bytes.next_multiple_of(page_bytes());

@@ -96,9 +96,11 @@ pub fn cached<'site>(
     Ok(touched(memory, touch, site)?.stating(IN_CACHE, share))
 }
 
-/// An unnamed file that was just written, and therefore is in the page cache.
+/// An unnamed file that was just written, and therefore is in the page cache, in pages: of a large folio one fault of a shared mapping
+/// maps, and marks as changed, all of its pages.
 pub fn file(bytes: usize, site: &Site) -> Result<File, Failure> {
     let test = TestFile::nameless(site, bytes as u64, DiskQuota::DEFAULT)?;
+    test_file::cached_in_pages(&test)?;
     test_file::warm(&test)?;
     Ok(test.file)
 }
