@@ -4,7 +4,7 @@ use super::quotable;
 use super::sections::{has_section, title};
 use super::works::cited;
 use crate::finding;
-use crate::main_figures::{self, Main, Ranked};
+use crate::main_figures::{self, FigureSource, Main, Ranked};
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
 use crate::precision::USEFUL;
@@ -12,7 +12,7 @@ use crate::run;
 use crate::words::{ABSENT, plural};
 use fathom_core::experiment::family;
 use fathom_core::quantities;
-use fathom_engine::results::{MechanismKind, Results};
+use fathom_engine::results::{MechanismKind, Results, distance};
 
 pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
@@ -39,23 +39,30 @@ pub(super) fn of(results: &Results) -> Section {
     section.say(Text::joined(sentences.into_iter().flatten(), " "))
 }
 
-/// The number of results that the introduction names.
-const RESULTS: usize = 3;
-
-/// The results that stand for the machine: of each chapter the first of those that represent it and are known well, with their intervals
-/// and what was predicted. Empty if there are none.
+/// Of each chapter the main figure that is furthest from its prediction, of those that stand for the machine and are known well, with its
+/// interval and what was predicted. Empty if there are none.
 fn main_results(all: &[Ranked]) -> String {
     let is_known = |figure: &&Ranked| {
         figure.main.leads && figure.main.reach_of_all().is_some_and(|reach| reach <= USEFUL)
     };
-    let mut chosen: Vec<&Ranked> = vec![];
+    let mut furthest: Vec<(&Ranked, f64)> = vec![];
     for figure in all.iter().filter(is_known) {
-        if chosen.len() < RESULTS && chosen.iter().all(|other| other.family() != figure.family()) {
-            chosen.push(figure);
+        let FigureSource::Point(point) = figure.main.source else { continue };
+        let Some(distance) = point.factor().map(distance) else { continue };
+        match furthest.iter_mut().find(|(other, _)| other.family() == figure.family()) {
+            Some(nearer) if nearer.1 < distance => *nearer = (figure, distance),
+            Some(_) => {}
+            None => furthest.push((figure, distance)),
         }
     }
-    let named: Vec<String> = chosen.into_iter().map(|figure| result(&figure.main)).collect();
-    if named.is_empty() { String::new() } else { format!(" What it found first: {}.", named.join("; ")) }
+    let named: Vec<String> = furthest.into_iter().map(|(figure, _)| result(&figure.main)).collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    format!(
+        " Of its main figures that are known well the furthest from what was predicted, one of a chapter: {}.",
+        named.join("; ")
+    )
 }
 
 /// A figure with its interval, and as a multiple of its prediction.

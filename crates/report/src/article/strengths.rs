@@ -125,7 +125,14 @@ struct Influence {
     is_of: fn(&Point) -> bool,
 }
 
-const REASONS: [Influence; 5] = [
+const REASONS: [Influence; 7] = [
+    Influence { experiment: "cpu/system_call", mechanism: "kernel_entry", is_good: false, is_of: |_| true },
+    Influence {
+        experiment: "cpu/process_creation",
+        mechanism: "process_against_thread",
+        is_good: false,
+        is_of: |point| point.name_of("measure") == Some("fork, exit, wait"),
+    },
     Influence {
         experiment: "cpu/context_switch",
         mechanism: "idle_wake_up",

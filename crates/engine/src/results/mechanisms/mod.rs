@@ -7,6 +7,7 @@ mod device_limit;
 mod fault_around;
 mod flat_load;
 mod guest_exit;
+mod kernel_entry;
 mod lines_in_flight;
 mod process;
 mod processes_made;
@@ -78,6 +79,7 @@ struct Rule {
 const RULES: &[Rule] = &[
     wake_up::RULE,
     guest_exit::RULE,
+    kernel_entry::RULE,
     lines_in_flight::RULE,
     shared_cache::RULE,
     shared_path::RULE,

@@ -240,8 +240,7 @@ impl Experiment for SystemCall {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let all = [in_procedure_calls(known), services(known), id_cached(known), time_cached(known)];
-        all.into_iter().flatten().collect()
+        [in_procedure_calls(known), id_cached(known), time_cached(known)].into_iter().flatten().collect()
     }
 }
 
@@ -265,25 +264,6 @@ fn in_procedure_calls(known: &Known) -> Option<Finding> {
         entry = entry.named("system call"),
         procedure = procedure.named("procedure call"),
         ratio = entry.times_as("much", procedure, "system call over procedure call")
-    ))
-}
-
-/// What of the calls that do next to nothing is entering the kernel, and what their service.
-fn services(known: &Known) -> Option<Finding> {
-    let alone = known.found(ABOUT.name, &point(NO_CALL))?;
-    let of = |call: &'static str| {
-        let service = known.found(ABOUT.name, &point(call))?.minus(alone);
-        let is_some = service.ends().is_some_and(|(low, _)| low > 0.0);
-        is_some.then(|| {
-            statement!("{call} {service} more", service = service.named(&format!("the service of {call}")))
-        })
-    };
-    let services = Statement::joined([BARE, "getpid"].into_iter().filter_map(of), ", ")?;
-    Some(finding!(
-        Question::SystemCall,
-        "Entering the kernel and leaving it without a service takes {alone}; {services}.",
-        alone = alone.named("entering and leaving the kernel"),
-        services
     ))
 }
 

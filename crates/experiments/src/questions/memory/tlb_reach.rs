@@ -142,8 +142,37 @@ impl Experiment for TlbReach {
         let levels = levels::statements(&limits, &translation(known), Along::PAGES);
         let lead = "Found in the time of a load from the first-level cache and what translation adds to it, together: ";
         let finding = |levels| finding!(Question::Caches, "{lead}{levels}.", levels);
-        Statement::joined(levels, "; ").map(finding).into_iter().collect()
+        Statement::joined(levels, "; ").map(finding).into_iter().chain(cost_of_a_walk(known)).collect()
     }
+}
+
+/// What translation costs a load of one page of many: the same lines on pages of their own, less those next to each other. Of the pages
+/// that the second-level TLB holds, and of twice as many or more, which a walk through the page tables has to find.
+fn cost_of_a_walk(known: &Known) -> Option<Finding> {
+    let [_, entries] = hierarchy::tlb_entries(known.machine, known.machine.page_bytes());
+    let entries =
+        entries.or_else(|| hierarchy::published_tlb_entries(known.machine).map(|(all, _)| all[1]))?;
+    let (within, beyond) = (entries.next_power_of_two() / 4, (2 * entries).next_power_of_two());
+    let added = |lines: u64| {
+        let at = |layout| known.found(ABOUT.name, &point(layout, lines));
+        at(SPREAD)?.beyond(at(PACKED)?)
+    };
+    let (held, walked) = (added(within)?, added(beyond)?);
+    let dimensions = if known.machine.is_virtual() {
+        " In this guest a walk is one in two dimensions: each level of its tables is found through the host's."
+    } else {
+        ""
+    };
+    let counted = |pages: u64, name: &str| Found::exact(pages as f64, Dimension::Count).named(name);
+    Some(finding!(
+        Question::Caches,
+        "Translation adds {held} to a load of one of {few} pages, which the second-level TLB holds, and {walked} to one of {many}, most of \
+         which a walk through the page tables finds.{dimensions}",
+        held = held.named("translation by the second-level TLB"),
+        few = counted(within, "pages that the second-level TLB holds"),
+        walked = walked.named("translation by a walk"),
+        many = counted(beyond, "pages that need walks")
+    ))
 }
 
 fn landmarks(machine: &Machine) -> Vec<Landmark> {
@@ -182,4 +211,30 @@ fn translation(known: &Known) -> LevelCurve {
     };
     let points = spread.points.into_iter().filter_map(added).collect();
     LevelCurve { points, core: CoreUse::of_both(spread.core, packed.core) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::machine::Fact;
+
+    #[test]
+    fn the_cost_of_a_walk_is_that_of_pages_beyond_the_second_tlb() {
+        let mut machine = fathom_described::machine();
+        machine.processor.microarchitecture = Fact::known("Zen 4".to_owned(), "a test");
+        let told = |spread: f64| {
+            let mut known = Known::new(&machine, None);
+            // Of 3 072 entries.
+            for (lines, walked) in [(1024, 4.0), (8192, spread)] {
+                for (layout, ns) in [(SPREAD, walked), (PACKED, 2.0)] {
+                    let found = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+                    known.learn(ABOUT.name, &point(layout, lines), found);
+                }
+            }
+            cost_of_a_walk(&known).map(|finding| finding.statement.plain())
+        };
+        let text = told(22.0).expect("a walk that shows");
+        assert!(text.contains("adds {2} to a load") && text.contains("and {20} to one of"), "{text}");
+        assert_eq!(told(1.0), None, "no cost of translation shows");
+    }
 }

@@ -1,0 +1,101 @@
+//! What of the shortest system calls is entering the kernel and leaving it, and what the kernel does on the way to protect itself.
+
+use super::{Conclusion, Premises, Rule};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::{Dimension, Found, Selector, Statement, statement};
+use fathom_core::machine::Machine;
+
+pub(super) const RULE: Rule = Rule {
+    name: "kernel_entry",
+    condition: "a system call without a service was measured, and getppid takes significantly longer",
+    judge,
+    #[cfg(test)]
+    points: &[ALONE, GETPPID],
+};
+
+const ALONE: Selector = Selector::only("cpu/system_call", &[("call", Name("a number that is no call's"))]);
+const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
+
+/// Core cycles of two mode switches on Nehalem (Soares and Stumm, OSDI 2010).
+const PUBLISHED: f64 = 150.0;
+
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let known = premises.known;
+    let (alone, getppid) = (ALONE.found(known)?, GETPPID.found(known)?);
+    let service = getppid.beyond(alone)?;
+    let headline = statement!(
+        "Of the {getppid} of getppid {alone} are entering the kernel and leaving it, before any service.",
+        getppid = getppid.named("getppid"),
+        alone = alone.named("entering and leaving the kernel")
+    );
+    let in_cycles = known.counted_in_cycles(alone).map(|cycles| {
+        let ratio = cycles.over(Found::exact(PUBLISHED, Dimension::Cycles));
+        statement!(
+            ", {cycles}, where two mode switches took {PUBLISHED} cycles on Nehalem (Soares and Stumm, OSDI 2010): {ratio} times as many",
+            cycles = cycles.named("core cycles of entering and leaving the kernel"),
+            ratio = ratio.named("core cycles of entering the kernel over published")
+        )
+    });
+    let because = statement!(
+        "A number that is no call's is answered in {alone}{in_cycles}. To read the parent's id takes {service} more.{protected}",
+        alone = alone.named("entering and leaving the kernel"),
+        in_cycles,
+        service = service.named("the service of getppid"),
+        protected = protected(known.machine)
+    );
+    Some(Conclusion::of(headline, because))
+}
+
+/// What the kernel does for its protection on every such way, as the machine's description says.
+fn protected(machine: &Machine) -> Statement {
+    let mitigations = machine.mitigations();
+    let is_in_force = |name: &str, what: &str| mitigations.get(name).is_some_and(|says| says.contains(what));
+    let all = [
+        (machine.kernel.page_table_isolation.value() == Some(&true))
+            .then_some("changes of the page tables on both ways (pti)"),
+        is_in_force("spec_rstack_overflow", "Safe RET")
+            .then_some("returns of the kernel's functions that are each predicted wrongly (Safe RET)"),
+        is_in_force("spectre_v2", "Retpolines")
+            .then_some("indirect calls that are each predicted wrongly (Retpolines)"),
+    ];
+    let all: Vec<&str> = all.into_iter().flatten().collect();
+    if all.is_empty() {
+        return Statement::default();
+    }
+    format!(" Both have in them, by this kernel's description of itself, {}; how much that is no run can separate.", all.join(", "))
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{Plant as _, machine};
+    use fathom_core::experiment::Known;
+    use fathom_core::machine::Fact;
+
+    fn told(machine: &Machine, alone: f64, getppid: f64) -> Option<String> {
+        let mut known = Known::new(machine, Some(2e9));
+        ALONE.plant(&mut known, alone);
+        GETPPID.plant(&mut known, getppid);
+        let conclusion = judge(&Premises { known: &known, points: &[] })?;
+        Some(format!("{} {}", conclusion.headline.plain(), conclusion.because.plain()))
+    }
+
+    #[test]
+    fn the_entry_is_told_apart_from_the_service_with_what_protects_it() {
+        let mut machine = machine();
+        let safe = [("spec_rstack_overflow".to_owned(), "Mitigation: Safe RET".to_owned())];
+        machine.kernel.mitigations = Fact::known(safe.into(), "a test");
+        let text = told(&machine, 150.0, 200.0).expect("a cause");
+        assert!(text.contains("Of the {200} of getppid {150} are entering"), "{text}");
+        assert!(
+            text.contains("{300}, where two mode switches took 150") && text.contains("{2} times as many"),
+            "{text}"
+        );
+        assert!(
+            text.contains("{50} more") && text.contains("(Safe RET)") && !text.contains("Retpolines"),
+            "{text}"
+        );
+        assert_eq!(told(&machine, 200.0, 200.0), None, "no service shows");
+    }
+}
