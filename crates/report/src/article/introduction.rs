@@ -60,7 +60,7 @@ fn main_results(all: &[Ranked]) -> String {
         return String::new();
     }
     format!(
-        " Of its main figures that are known well the furthest from what was predicted, one of a chapter: {}.",
+        " Furthest from what was predicted, of each chapter's main figures that are known well: {}.",
         named.join("; ")
     )
 }
