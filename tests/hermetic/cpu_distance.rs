@@ -96,6 +96,18 @@ fn a_figure_is_of_the_distance_of_most_of_the_time_and_has_its_value_at_the_othe
 }
 
 #[test]
+fn of_two_distances_the_shorter_comes_first_wherever_the_figure_is() {
+    for (is_far, figure) in [(2, COST_NEAR), (6, COST_FAR)] {
+        let run = run(16, move |round| round % 8 < is_far, 3);
+        let results = Results::of(&run);
+        let point = &results.points[0];
+        assert!(holds(point, figure), "{:?}", point.estimate());
+        let [(near, at_near), (far, at_far)] = point.near_and_far().expect("two distances");
+        assert!(near.line_ns < far.line_ns && at_near.value < at_far.value, "{near:?} {far:?}");
+    }
+}
+
+#[test]
 fn a_distance_at_which_the_cpus_hardly_are_is_none() {
     let mut run = run(16, |round| round % 8 < 3, 8);
     let (end, hz) = (run.looks.last().expect("looks").at_s, run.header.clock.ticks_per_second);

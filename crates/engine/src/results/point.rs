@@ -115,6 +115,13 @@ impl PointResult {
         distance.other.as_ref().map(|(at, estimate, _)| (at, estimate))
     }
 
+    /// The values of work on two CPUs at two of their distances, that at the shorter one first; `None` of work with one value.
+    pub fn near_and_far(&self) -> Option<[(&CpuDistance, &Estimate); 2]> {
+        let own = (&self.cpu_distance.as_ref()?.at, self.estimate()?);
+        let other = self.at_other_distance()?;
+        Some(if own.0.line_ns <= other.0.line_ns { [own, other] } else { [other, own] })
+    }
+
     /// The median of each of its trials as it was observed, whatever the frequency of the core, with its round.
     pub fn as_observed(&self) -> &[(u32, f64)] {
         self.at_frequency.as_ref().map_or(&self.by_round, |moved| &moved.by_round)

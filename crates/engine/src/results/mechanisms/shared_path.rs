@@ -37,28 +37,21 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     };
     let of_both = premises.points.iter().filter(is_of_two);
     let rates = of_both.filter_map(|point| {
-        let own = AtDistance {
-            line_ns: point.cpu_distance.as_ref()?.at.line_ns,
-            rate: Found::of(point.estimate()?, point.unit),
-        };
-        let (at, estimate) = point.at_other_distance()?;
-        let other = AtDistance { line_ns: at.line_ns, rate: Found::of(estimate, point.unit) };
+        let [near, far] = point
+            .near_and_far()?
+            .map(|(at, estimate)| AtDistance { line_ns: at.line_ns, rate: Found::of(estimate, point.unit) });
         let what = format!("{}, {}", point.point.name_of("kind")?, point.point.name_of("method")?);
-        Some((what, own, other))
+        Some((what, near, far))
     });
     concluded(rates.collect())
 }
 
-/// The conclusion from the rates of some methods at two distances.
+/// The conclusion from the rates of some methods at two distances, the shorter one first.
 fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion> {
     let all = rates.len();
-    let ordered = rates.into_iter().map(|(what, one, other)| {
-        let (near, far) = if one.line_ns <= other.line_ns { (one, other) } else { (other, one) };
-        (what, near, far)
-    });
     let is_more =
         |near: Found, far: Found| far.value > CLOSE * near.value && far.differs_from(&near) == Some(true);
-    let surely: Vec<_> = ordered.filter(|(_, near, far)| is_more(near.rate, far.rate)).collect();
+    let surely: Vec<_> = rates.into_iter().filter(|(_, near, far)| is_more(near.rate, far.rate)).collect();
     let lowest = |near: Found, far: Found| far.over(near).ends().map_or(0.0, |(low, _)| low);
     let (what, near, far) = surely
         .iter()
@@ -92,20 +85,17 @@ mod tests {
         AtDistance { line_ns, rate: Found::measured(measured, Dimension::Of(Unit::BytesPerSecond)) }
     }
 
-    fn text(one: AtDistance, other: AtDistance) -> Option<String> {
-        concluded(vec![("read, avx2".to_owned(), one, other)]).map(|of| of.headline.plain())
+    fn text(near: AtDistance, far: AtDistance) -> Option<String> {
+        concluded(vec![("read, avx2".to_owned(), near, far)]).map(|of| of.headline.plain())
     }
 
     #[test]
     fn cpus_farther_apart_that_move_more_share_less() {
-        for swapped in [false, true] {
-            let (near, far) = (at(32.5, 32e9, 1e9), at(173.0, 59e9, 2e9));
-            let text = if swapped { text(far, near) } else { text(near, far) }.expect("a mechanism");
-            assert!(
-                text.contains("move {59000000000} of memory together while a cache line takes {173}"),
-                "{text}"
-            );
-        }
+        let text = text(at(32.5, 32e9, 1e9), at(173.0, 59e9, 2e9)).expect("a mechanism");
+        assert!(
+            text.contains("move {59000000000} of memory together while a cache line takes {173}"),
+            "{text}"
+        );
     }
 
     #[test]
