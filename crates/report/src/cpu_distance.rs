@@ -3,7 +3,8 @@
 use super::words::{self, plural};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
-use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results};
+use fathom_engine::record::Header;
+use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results, is_of_both};
 
 /// The sentences about the run; `None` if its CPUs were at one distance, or were not looked at.
 pub(super) fn sentence(results: &Results) -> Option<String> {
@@ -77,11 +78,19 @@ pub(super) fn legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) 
 pub(super) const LEGEND: &str = "CPUs so many ns apart: of the trials in which a cache line took so long between the CPUs, which the host moved.";
 
 /// That the sentences about an experiment are of one distance; `None` if its points are not.
-pub(super) fn remark(points: &[&PointResult]) -> Option<String> {
+pub(super) fn remark(header: &Header, points: &[&PointResult]) -> Option<String> {
     let mut divided = points.iter().filter_map(|point| of_several(point));
     let usual = divided.find(|distance| distance.at.is_usual)?;
+    let is_of_all = |point: &&&PointResult| {
+        is_of_both(header, &point.point) && point.estimate().is_some() && point.cpu_distance.is_none()
+    };
+    let of_all = if points.iter().any(|point| is_of_all(&point)) {
+        "; a figure that names no distance is of all its trials, because too few were at one"
+    } else {
+        ""
+    };
     Some(format!(
-        "The host moved the two CPUs: what is said here of work on both holds while a cache line goes from one to the other in {}.",
+        "The host moved the two CPUs: what is said here of work on both holds while a cache line goes from one to the other in {}{of_all}.",
         line(&usual.at)
     ))
 }

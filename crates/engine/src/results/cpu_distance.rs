@@ -176,7 +176,7 @@ pub(crate) fn is_same(one_ns: f64, other_ns: f64) -> bool {
 }
 
 /// Whether work is on both of the run's two CPUs: between them, or by two threads. Other CPUs are not looked at.
-pub(crate) fn is_of_both(header: &Header, point: &Point) -> bool {
+pub fn is_of_both(header: &Header, point: &Point) -> bool {
     let cpus = [Some(header.settings.home), header.settings.partner];
     let is_named = |end: &str| point.number_of(end).is_none_or(|cpu| cpus.contains(&Some(cpu as usize)));
     match point.placement() {

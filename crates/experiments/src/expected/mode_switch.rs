@@ -48,10 +48,10 @@ pub fn unpredicted_returns(prediction: Prediction, returns: f64, known: &Known) 
         return prediction;
     }
     let what = "returns in the kernel, each predicted wrongly (the mitigation Safe RET)";
-    prediction.hardware(what, returns, known.cycles(13.0, MISPREDICTED))
+    prediction.software(what, returns, known.cycles(13.0, MISPREDICTED))
 }
 
-/// The same as one value, for other predictions: `getppid` as measured in this run, else predicted.
+/// The same as one value, for other predictions: as measured in this run, else predicted.
 pub fn measured_or_predicted(measured: Option<Basis>, known: &Known) -> Basis {
     measured.unwrap_or_else(|| Basis::published(predicted(known).total(), SWITCH))
 }

@@ -57,7 +57,9 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
         .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
         .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
-        .with_all(cpu_distance::remark(&points).map(|text| Block::Paragraph(text.into())))
+        .with_all(
+            cpu_distance::remark(&results.run.header, &points).map(|text| Block::Paragraph(text.into())),
+        )
         .with_all(few_findings)
         .with_all(missed)
         .with_all(standing)

@@ -39,12 +39,10 @@ pub(super) fn of(results: &Results) -> Section {
     section.say(Text::joined(sentences.into_iter().flatten(), " "))
 }
 
-/// Of each chapter the main figure that is furthest from its prediction, of those that stand for the machine and are known well, with its
-/// interval and what was predicted. Empty if there are none.
+/// Of each chapter the main figure that is furthest from its prediction, of those that are known well, with its interval and what was
+/// predicted. Empty if there are none.
 fn main_results(all: &[Ranked]) -> String {
-    let is_known = |figure: &&Ranked| {
-        figure.main.leads && figure.main.reach_of_all().is_some_and(|reach| reach <= USEFUL)
-    };
+    let is_known = |figure: &&Ranked| figure.main.reach_of_all().is_some_and(|reach| reach <= USEFUL);
     let mut furthest: Vec<(&Ranked, f64)> = vec![];
     for figure in all.iter().filter(is_known) {
         let FigureSource::Point(point) = figure.main.source else { continue };

@@ -125,14 +125,7 @@ struct Influence {
     is_of: fn(&Point) -> bool,
 }
 
-const REASONS: [Influence; 7] = [
-    Influence { experiment: "cpu/system_call", mechanism: "kernel_entry", is_good: false, is_of: |_| true },
-    Influence {
-        experiment: "cpu/process_creation",
-        mechanism: "process_against_thread",
-        is_good: false,
-        is_of: |point| point.name_of("measure") == Some("fork, exit, wait"),
-    },
+const REASONS: [Influence; 5] = [
     Influence {
         experiment: "cpu/context_switch",
         mechanism: "idle_wake_up",
@@ -177,7 +170,7 @@ fn reason(results: &Results, nearest: &Nearest, point: &PointResult, is_good: bo
         Some(mechanism) => format!("By this run: {}", finding::text(&mechanism.headline)),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),
-            notes => format!("There: {}", notes.join(" ")),
+            notes => format!("How it was measured there: {}", notes.join(" ")),
         },
     }
 }

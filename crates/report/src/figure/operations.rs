@@ -122,7 +122,7 @@ pub(super) const KINDS: [Kind; 5] = [
             ),
             placed(
                 of(
-                    "TCP connect, loopback",
+                    "TCP connect, one CPU",
                     "network/connection",
                     &[("phase", At::Name("connect")), ("path", At::Name("loopback"))],
                 ),

@@ -28,7 +28,10 @@ impl Table {
         let rows = self.groups.iter().flat_map(|group| &group.rows);
         let mut figures = rows.filter_map(|row| row.cells.get(place)).filter(|cell| has_digits(cell));
         let unit = unit_of(figures.next()?)?.to_owned();
-        figures.all(|cell| unit_of(cell) == Some(&unit)).then_some(unit)
+        // One figure among rows without one is no column of its unit.
+        let is_alone = figures.clone().next().is_none()
+            && self.groups.iter().map(|group| group.rows.len()).sum::<usize>() > 1;
+        (!is_alone && figures.all(|cell| unit_of(cell) == Some(&unit))).then_some(unit)
     }
 }
 

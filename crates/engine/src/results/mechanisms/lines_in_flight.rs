@@ -1,7 +1,7 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-use super::{Conclusion, MechanismKind, Premises, Rule};
+use super::{Conclusion, MechanismKind, Premises, Rule, shared_path};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
@@ -53,11 +53,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         load = load.named("a dependent load from memory"),
         size = size.named("size of what is chased through")
     );
+    let of_all = if shared_path::judge(premises).is_some() { OF_THE_PATH } else { OF_ALL };
     let because = statement!(
         "Little's law is an identity, not a cause: lines in flight = bandwidth × latency ÷ line of {line} \
          bytes.{by_chases}{together}",
         by_chases = by_chases(&chases, *chase, lines),
-        together = together(known, rate)
+        together = together(known, rate, of_all)
     );
     Some(Conclusion { kind: MechanismKind::Identity, ..Conclusion::of(headline, because) })
 }
@@ -101,10 +102,11 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
 }
 
 const OF_ALL: &str = "the limit is one that the cores share, the memory or the path to it, not the lines in flight of one core";
+const OF_THE_PATH: &str = "the limit is a path to memory that cores so near each other share, not the memory: farther apart they read more";
 
 /// Whether more cores read more than one does at its best, the given rate or that of the same experiment: if so, the limit is the
-/// core's.
-fn together(known: &Known, rate: Found) -> Statement {
+/// core's, else that which all have.
+fn together(known: &Known, rate: Found, of_all: &'static str) -> Statement {
     let all: Vec<(u64, Found)> = TOGETHER.along("threads", known);
     let best = |threads: u64| {
         let mine = all.iter().filter(|(count, _)| *count == threads).map(|(_, rate)| *rate);
@@ -119,12 +121,12 @@ fn together(known: &Known, rate: Found) -> Statement {
         // Not significantly more may still be twice as much.
         Some(false) if !is_known_to_be_no_more(many.over(one)) => return Statement::default(),
         Some(false) => {
-            return statement!(" {most} cores read no more than one: {OF_ALL}.");
+            return statement!(" {most} cores read no more than one: {of_all}.");
         }
         Some(true) if many.over(one).ends().is_some_and(|(low, _)| low > MORE) => {
             "one core is limited by its lines in flight, not by the memory"
         }
-        _ => OF_ALL,
+        _ => of_all,
     };
     let times = many.over(one).named("read by all cores over one");
     statement!(" {most} cores read {times} times as much as one: {limit}.", times)
@@ -219,7 +221,7 @@ mod tests {
                 let set = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
                 known.learn(TOGETHER.experiment, &TOGETHER.point(&set), found(rate));
             }
-            together(&known, found(30e9)).plain()
+            together(&known, found(30e9), OF_ALL).plain()
         };
         assert!(
             text(33e9).contains("{1.1} times as much as one: the limit is one that the cores share"),

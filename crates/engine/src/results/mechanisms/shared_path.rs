@@ -30,7 +30,7 @@ struct AtDistance {
     rate: Found,
 }
 
-fn judge(premises: &Premises) -> Option<Conclusion> {
+pub(super) fn judge(premises: &Premises) -> Option<Conclusion> {
     let machine = premises.known.machine;
     let is_of_two = |of: &&PointResult| {
         TOGETHER.selects(&of.experiment, &of.point, machine) && of.point.number_of("threads") == Some(2)

@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
                 operation across CPUs equals its number of wake-ups within a factor of 1.25",
     judge,
     #[cfg(test)]
-    points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, USER_FAULT, SLEEP],
+    points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, SOCKET, USER_FAULT, SLEEP],
 };
 
 const HAND_OVER: Selector =
@@ -27,6 +27,15 @@ const TCP: Selector = Selector::only(
         ("payload", Number(1)),
     ],
 );
+const SOCKET: Selector = Selector::only(
+    "network/round_trip",
+    &[
+        ("loop", Name("closed")),
+        ("path", Name("within")),
+        ("transport", Name("UNIX socket")),
+        ("payload", Number(1)),
+    ],
+);
 const USER_FAULT: Selector =
     Selector::only("memory/user_fault", &[("fill", Name("a copy")), ("delay", Number(0))]);
 const SLEEP: Selector = Selector::only(
@@ -35,8 +44,9 @@ const SLEEP: Selector = Selector::only(
 );
 
 /// Operations that wake an idle CPU, with the number of wake-ups.
-const OTHERS: [(&str, Selector, f64); 2] = [
+const OTHERS: [(&str, Selector, f64); 3] = [
     ("a round trip of 1 byte by TCP over loopback", TCP, 2.0),
+    ("a round trip of 1 byte by a UNIX socket", SOCKET, 2.0),
     ("a page fault that a program answers", USER_FAULT, 2.0),
 ];
 
@@ -50,11 +60,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
     let wake = across.minus(one);
     let dominates = wake.differs_from(&one) == Some(true) && wake.value > one.value;
-    let others: Vec<Statement> = OTHERS
-        .into_iter()
-        .filter_map(|(what, points, times)| explained(what, beyond(points, known)?, times, wake))
-        .collect();
-    let others = Statement::joined(others, "; ").filter(|_| dominates)?;
+    let counted = |is_alike: bool| {
+        let of = move |(what, points, times)| explained(what, beyond(points, known)?, times, wake, is_alike);
+        Statement::joined(OTHERS.into_iter().filter_map(of), "; ")
+    };
+    let others = counted(true).filter(|_| dominates)?;
+    let unlike = counted(false).map(|list| statement!(" It does not account for all: {list}.", list));
     let headline = statement!(
         "A pipe's hand-over to a process on an idle CPU costs {wake} more than one on the same CPU, which takes {one}.",
         wake = wake.named("waking an idle CPU"),
@@ -62,19 +73,20 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     );
     let because = statement!(
         "Across CPUs the hand-over takes {across}. Other figures contain the same wake-up: \
-         {others}.{asleep}{causes}",
+         {others}.{unlike}{asleep}{causes}",
         across = across.named("hand-over across CPUs"),
         others,
+        unlike,
         asleep = asleep(known),
         causes = causes(known.machine)
     );
     Some(Conclusion::of(headline, because))
 }
 
-/// An operation whose extra cost across CPUs is this number of wake-ups.
-fn explained(what: &str, extra: Found, times: f64, wake: Found) -> Option<Statement> {
+/// An operation whose extra cost across CPUs is this number of wake-ups, or is not.
+fn explained(what: &str, extra: Found, times: f64, wake: Found, is_alike: bool) -> Option<Statement> {
     let counted = extra.over(wake);
-    (distance(counted.value / times) <= CLOSE).then(|| {
+    ((distance(counted.value / times) <= CLOSE) == is_alike).then(|| {
         statement!(
             "{what} takes {extra} more across CPUs than on one CPU, the time of {counted} wake-ups; the \
              operation has {times}",
@@ -142,6 +154,8 @@ mod tests {
             (HAND_OVER.at(across), 29e3),
             (TCP, 5e3),
             (TCP.at(across), 5e3 + wake_ups * 28e3),
+            (SOCKET, 3e3),
+            (SOCKET.at(across), 3e3 + 14e3),
         ];
         for (index, (place, value)) in values.into_iter().enumerate() {
             if without != Some(index) {
@@ -165,6 +179,11 @@ mod tests {
             because.contains(
                 "{56000} more across CPUs than on one CPU, the time of {2} wake-ups; the operation has 2"
             ),
+            "{because}"
+        );
+        assert!(
+            because.contains("It does not account for all: a round trip of 1 byte by a UNIX socket")
+                && because.contains("the time of {0.5} wake-ups"),
             "{because}"
         );
         assert!(

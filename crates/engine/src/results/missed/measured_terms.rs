@@ -31,6 +31,7 @@ struct Rule {
 }
 
 const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
+const NO_CALL: Selector = Selector::only("cpu/system_call", &[("call", Name("a number that is no call's"))]);
 const CLOCK: &str = "cpu/timing_overhead";
 const BY_CALL: Selector =
     Selector::only(CLOCK, &[("measure", Name("cost")), ("reading", Name("monotonic-coarse by syscall"))]);
@@ -76,6 +77,11 @@ const SMALL_READ: Selector = Selector::only(
     ],
 );
 
+/// Entering and leaving the kernel, without a service where that was measured.
+fn entered(known: &Known) -> Option<Found> {
+    NO_CALL.found(known).or_else(|| GETPPID.found(known))
+}
+
 const READING_THE_COUNTER: &str = "reading the counter";
 const L1_LOAD: &str = "a load from the first-level cache";
 const L2_LOAD: &str = "a load from the second-level cache";
@@ -93,7 +99,7 @@ const RULES: [Rule; 17] = [
     Rule::each("the device's answer", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
     Rule::each("the device's time for 4 KiB", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
     Rule::each("the device's first answer", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
-    Rule::each("entering and leaving the kernel", ENTRY, |known| GETPPID.found(known), &[GETPPID]),
+    Rule::each("entering and leaving the kernel", ENTRY, entered, &[NO_CALL, GETPPID]),
     Rule::each(READING_THE_COUNTER, READING_THE_COUNTER, |known| COUNTER.found(known), &[COUNTER]),
     Rule::each(
         "an idle virtual CPU woken through the hypervisor",

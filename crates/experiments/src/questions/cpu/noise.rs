@@ -165,7 +165,7 @@ fn unpredicted(is_virtual: bool) -> String {
 
 fn taken_by_others(is_virtual: bool) -> &'static str {
     if is_virtual {
-        "what other work on this machine, a neighbour on the core and the host take, which cannot be predicted"
+        "what other work on this machine and its host take, which cannot be predicted"
     } else {
         "what other work on this machine takes, which cannot be predicted"
     }
@@ -179,7 +179,7 @@ fn beyond_ticks(known: &Known, cpu: u64, lost: &Found) -> Option<Statement> {
     let is_less = ticks.ends().zip(lost.ends()).is_some_and(|((_, high), (low, _))| high < low);
     is_less.then(|| {
         statement!(
-            " The tick of this kernel comes {hertz} times a second; if each took as long as the median gap, {gap}, ticks would take {ticks}. \
+            " The tick of this kernel comes {hertz} times a second; if each took as long as the median gap of CPU {cpu}, {gap}, ticks would take {ticks}. \
              The rest is of longer gaps, or of other interrupts, processes and the hypervisor.",
             hertz = Found::exact(hertz, Dimension::Count).named("ticks a second"),
             gap = gap.named("a gap"),

@@ -213,9 +213,17 @@ fn point(form: &str, arguments: u64) -> Point {
     Point::new().named(&FORM, form).with(&ARGUMENTS, arguments)
 }
 
-/// The cost of one more argument: the slope of the line through the calls of a form.
+/// From this share on the beginning of a line is not the call without arguments that it stands for, if their intervals say so too.
+const BESIDE: f64 = 0.1;
+
+/// The cost of one more argument: the slope of the line through the calls of a form; `None` where they are on no line.
 fn one_more(form: &str, known: &Known) -> Option<Finding> {
     let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
+    // Where the line misses the call without arguments, arguments do not add up on a line.
+    let bare = known.found(ABOUT.name, &point(form, 0))?;
+    if (call.value / bare.value - 1.0).abs() > BESIDE && call.differs_from(&bare) != Some(false) {
+        return None;
+    }
     let form = if form == "spilled" {
         "as unoptimised code passes it"
     } else {

@@ -130,7 +130,7 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
     let of = |(name, _): &(&'static str, f64)| {
         Some((*name, known.found(ABOUT.name, &Point::at(placement).named(&MECHANISM, name))?))
     };
-    let mut all: Vec<(&str, Found)> = MECHANISMS.iter().filter_map(of).collect();
+    let (mut all, others) = of_one_state(MECHANISMS.iter().filter_map(of).collect());
     sorting::by_number(&mut all, |(_, time)| time.value);
     let [(first, quickest), .., (last, slowest)] = &all[..] else { return None };
     let judged = if slowest.is_like(quickest) {
@@ -145,7 +145,7 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
     };
     Some(finding!(
         Question::Experiment,
-        "Of {number} mechanisms {place} the quickest is {first}, {quickest} a hand-over, and the slowest {last}, {slowest}: {judged}.",
+        "Of {number} mechanisms {place} the quickest is {first}, {quickest} a hand-over, and the slowest {last}, {slowest}: {judged}.{others}",
         number = all.len().to_string(),
         first = *first,
         quickest = quickest.named(&format!("quickest hand-over, {place}")),
@@ -153,6 +153,20 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
         slowest = slowest.named(&format!("slowest hand-over, {place}")),
         judged
     ).about(place))
+}
+
+/// Those of the state of the core that most of them are of, and that others are left out, in a sentence.
+fn of_one_state(all: Vec<(&'static str, Found)>) -> (Vec<(&'static str, Found)>, String) {
+    let alike = |state: Option<CoreUse>| all.iter().filter(|(_, time)| time.core == state).count();
+    let most = all.iter().map(|(_, time)| time.core).max_by_key(|state| alike(*state)).flatten();
+    let (those, others): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, time)| time.core == most);
+    let names: Vec<&str> = others.iter().map(|(name, _)| *name).collect();
+    let left_out = if names.is_empty() {
+        String::new()
+    } else {
+        format!(" Left out, because it is known of another state of the core: {}.", names.join(", "))
+    };
+    (those, left_out)
 }
 
 fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {
@@ -170,6 +184,25 @@ fn ends(mechanism: &str, site: &Site) -> Result<Ends, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mechanisms_are_compared_in_the_state_of_the_core_that_most_are_known_of() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for (name, ns, core) in [
+            ("pipe", 21e3, CoreUse::Alone),
+            ("futex", 22e3, CoreUse::Alone),
+            ("eventfd", 25e3, CoreUse::Shared),
+            ("POSIX semaphore", 21e3, CoreUse::Alone),
+        ] {
+            let found = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+            let point = Point::at(Placement::AcrossCpus).named(&MECHANISM, name);
+            known.learn(ABOUT.name, &point, Found { core: Some(core), ..found });
+        }
+        let text = extremes(Placement::AcrossCpus, "across CPUs", &known).expect("three").statement.plain();
+        assert!(text.contains("Of 3 mechanisms") && text.contains("the slowest futex, {22000}"), "{text}");
+        assert!(text.contains("another state of the core: eventfd."), "{text}");
+    }
 
     #[test]
     fn every_mechanism_hands_the_turn_over_as_often_as_asked() {

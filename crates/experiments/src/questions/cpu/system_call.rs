@@ -191,8 +191,7 @@ impl Experiment for SystemCall {
         } else if EMPTY.contains(&service.name) {
             prediction = mode_switch::predicted(known);
         } else if service.system_calls > 0.0 {
-            let bare = known.measured(ABOUT.name, &self::point(BARE));
-            let mut switch = mode_switch::measured_or_predicted(bare, known);
+            let mut switch = mode_switch::measured_or_predicted(measured_entry(known), known);
             // The two mode switches are hardware; a mitigation such as page-table isolation adds its cost to them.
             switch.value /= 2.0;
             prediction = prediction
@@ -251,6 +250,11 @@ pub fn point(name: &str) -> Point {
 
 pub fn bare() -> Point {
     point(BARE)
+}
+
+/// Entering and leaving the kernel as measured in this run: without a service, else with next to none.
+pub fn measured_entry(known: &Known) -> Option<Basis> {
+    [NO_CALL, BARE].into_iter().find_map(|call| known.measured(ABOUT.name, &point(call)))
 }
 
 /// The cost of a bare entry in procedure calls.

@@ -21,7 +21,7 @@ static ABOUT: About = About {
     name: "network/sustained",
     question: "Does a TCP stream keep its rate?",
     operation: "one byte of payload, moved from one process to another by a long TCP stream",
-    method: "One TCP stream, as in `bandwidth`, runs for a second. The receiver counts and times the bytes. The first \
+    method: "One TCP stream in chunks of 128 KiB, as in `bandwidth`, runs for a second. The receiver counts and times the bytes. The first \
              twentieth of the time shows what a short transfer would measure, the second half shows the sustained \
              rate: cloud networks often allow a burst and then limit the rate (a token bucket).",
     caveats: "Limits whose burst lasts for minutes need `--thorough` (20 s), or an even longer time. Over loopback \

@@ -110,12 +110,12 @@ fn several_at_once(pattern: &str, (alone, share): (Found, Found), known: &Known)
     let shown = most.map(|(processes, block)| {
         let one_by_one = alone.scaled(*processes as f64);
         statement!(
-            ": with {processes} processes a block of each takes {block}, one after the other they would take {one_by_one}, so the device \
-             serves {served} at once",
+            ": with {processes} processes a block of each takes {block}, one after the other they would take {one_by_one}: together \
+             they are served {served} times as often as one alone",
             processes = processes.to_string(),
             block = block.named(&format!("{pattern}, a block with most processes")),
             one_by_one = one_by_one.named(&format!("{pattern}, most processes one after the other")),
-            served = one_by_one.over(*block).named(&format!("{pattern}, served at once"))
+            served = one_by_one.over(*block).named(&format!("{pattern}, all over one alone"))
         )
     });
     statement!(

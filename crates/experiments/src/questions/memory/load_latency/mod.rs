@@ -1,6 +1,7 @@
 //! What is the latency of a load, by the size of the array?
 
 mod findings;
+mod predicted;
 
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::arena::Arena;
@@ -154,6 +155,14 @@ impl Experiment for LoadLatency {
         vec![Requirement::MemoryBytes(point.number(&SIZE))]
     }
 
+    fn exceeded_for(&self, point: &Point, machine: &Machine) -> Option<String> {
+        let [second, last] = [2, 3].map(|level| machine.data_cache_bytes(machine.measured_cpu(), level));
+        let is_shared = point.number(&SIZE) > second? && point.number(&SIZE) <= last? && machine.is_virtual();
+        is_shared.then(|| {
+            "other guests of the host, which use its last-level cache as well: the less of it is left, the more loads go to memory".to_owned()
+        })
+    }
+
     fn effort(&self, point: &Point, machine: &Machine) -> Effort {
         match point.name(&ORDER) {
             CYCLE => cycle_effort(Pages::of(point), point.number(&SIZE)),
@@ -180,9 +189,9 @@ impl Experiment for LoadLatency {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let size = point.number(&SIZE) as f64;
         Ok(match (point.name(&ORDER), Pages::of(point)) {
-            (CYCLE | WINDOWED, pages) => predict_cycle(known, pages, point.number(&SIZE)),
-            (ELEMENTS, _) => predict_elements(known, size),
-            _ => predict_stride(known, point.name(&ORDER), point.number(&STRIDE) as f64, size),
+            (CYCLE | WINDOWED, pages) => predicted::cycle(known, pages, point.number(&SIZE)),
+            (ELEMENTS, _) => predicted::elements(known, size),
+            _ => predicted::stride(known, point.name(&ORDER), point.number(&STRIDE) as f64, size),
         })
     }
 
@@ -327,106 +336,6 @@ fn scattered_elements<'site>(bytes: usize, site: &Site) -> Result<Workload<'site
     let arena = Arena::of_block(site, bytes, Pages::Base)?;
     let backing = arena.backing;
     Ok(backing.stated(scattered::workload(arena, bytes, site.seed)))
-}
-
-fn predict_cycle(known: &Known, pages: Pages, size: u64) -> Prediction {
-    let page = match pages {
-        Pages::Base => known.machine.page_bytes(),
-        Pages::Huge => *known.machine.memory.transparent_huge_pages.page_bytes.value().unwrap_or(&(2 << 20)),
-    };
-    let huge = cycle_point(Pages::Huge, size);
-    let prediction = match known.measured(ABOUT.name, &huge).filter(|_| pages == Pages::Base) {
-        // The part that is independent of pages was measured with huge ones.
-        Some(latency) => Prediction::new().hardware("the same load from huge pages", 1.0, latency),
-        None => hierarchy::answered(Prediction::new(), known, size as f64, page),
-    };
-    let spanned = (size as f64 / page as f64).ceil();
-    hierarchy::translated(prediction, known, spanned, page)
-}
-
-/// Prefetchers follow lines in sequence, a pair at a time, and bring them as far as L1: such a chase runs at the rate of L1 or of
-/// the lines, whichever is slower. In longer strides lines are found in L2, where the streamer puts them. It restarts on every
-/// page, whose first lines come from the level that holds the array.
-fn predict_stride(known: &Known, order: &str, stride: f64, size: f64) -> Prediction {
-    let (line, page) = (known.machine.line_bytes() as f64, known.machine.page_bytes());
-    let nearest = known.machine.data_cache_bytes(known.machine.measured_cpu(), 1).unwrap_or(32 << 10) as f64;
-    // Lines that are a power of two apart share the fewer sets the farther apart they are: with a fixed stride a cache holds no
-    // larger an array than its own size, whatever part of it is visited (Hennessy and Patterson, set-associative caches).
-    let visited = if order == FIXED { size } else { size * (line / stride).min(1.0) };
-    let missed = 1.0 - hierarchy::retained(nearest, visited);
-    let unfollowed = unfollowed(known.machine, order).filter(|_| stride > 2.0 * line);
-    let is_followed = unfollowed.is_none();
-    let unforeseen = if is_followed {
-        missed * (stride.max(line) * FIRST_LINES / page as f64).min(1.0) * (stride / line).min(1.0)
-    } else {
-        missed
-    };
-    let where_it_lies = hierarchy::at_a_stride(known, visited, size * (line / stride).min(1.0), page);
-    let first = |prediction: Prediction| match (unforeseen, unfollowed) {
-        (0.0, _) => prediction,
-        (_, None) => prediction.hardware(
-            "the first lines of each page, which are not prefetched, from the level that holds the array",
-            unforeseen,
-            Basis::assumed(where_it_lies, STREAMER),
-        ),
-        (_, Some(why)) => prediction.hardware(
-            "lines that are not prefetched, from the level that holds the array",
-            unforeseen,
-            Basis::assumed(where_it_lies, why),
-        ),
-    };
-    let near = Prediction::new().hardware(
-        "a load that hits L1",
-        if stride > 2.0 * line { 1.0 - missed } else { 1.0 },
-        hierarchy::levels(known)[0].latency(),
-    );
-    if stride > 2.0 * line {
-        let foreseen = missed - unforeseen;
-        let second = hierarchy::levels(known).into_iter().nth(1).filter(|_| foreseen > 0.0);
-        let what = "loads that hit L2, where lines were prefetched";
-        return first(match second {
-            Some(level) => near.hardware(what, foreseen, level.latency()),
-            None => near,
-        });
-    }
-    // Of an array in a cache the lines come from there.
-    let in_flight = hierarchy::lines_in_flight(known.machine);
-    let each = Basis { value: where_it_lies / in_flight, ..hierarchy::of_memory(known) };
-    let what = format!(
-        "the next line, prefetched: one latency of the level that holds the array for {in_flight} lines in flight (Little's law)"
-    );
-    let lines = Prediction::new().hardware(&what, (stride / line).min(1.0) * missed, each);
-    first(if lines.total() > near.total() { lines } else { near })
-}
-
-/// Lines of a page that are loaded before the streamer runs ahead.
-const FIRST_LINES: f64 = 3.0;
-const STREAMER: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: the streamer follows loads in one direction \
-                        within a page of 4 KiB; assumed: from the fourth on; the loads of this set as published latencies give them";
-
-const CONSTANT: &str = "assumed: AMD's prefetchers follow lines in sequence and constant strides alone; the loads of this set as published \
-                        latencies give them";
-
-const UNROLLED: &str = "Intel 64 and IA-32 Architectures Optimization Reference Manual: prefetchers follow lines in a row, and strides of one \
-                        instruction up to 2 KiB; of 64 unrolled loads each is 64 strides from itself; the loads of this set as published \
-                        latencies give them";
-
-/// Why lines further apart than a pair are not prefetched in this order, if they are not.
-fn unfollowed(machine: &Machine, order: &str) -> Option<&'static str> {
-    match machine.processor.vendor.value()?.as_str() {
-        "GenuineIntel" => Some(UNROLLED),
-        "AuthenticAMD" => (order != FIXED).then_some(CONSTANT),
-        _ => None,
-    }
-}
-
-/// Independent loads: as many at once as a core has line-fill buffers.
-fn predict_elements(known: &Known, size: f64) -> Prediction {
-    let latency = hierarchy::answered(Prediction::new(), known, size, known.machine.page_bytes()).total();
-    let buffers = "10 to 16 lines in flight per core (10 to 16 fill buffers on Intel's: optimization manual)";
-    Prediction::new()
-        .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
-        .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
 }
 
 #[cfg(test)]

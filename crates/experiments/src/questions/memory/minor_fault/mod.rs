@@ -15,6 +15,7 @@ use crate::apparatus::memory::fault::touched::{
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::fault::{handling, trap};
 use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
 use points::{
     ACCESS, BATCH, CACHED, CACHED_ALONE, CACHED_PRIVATE, CACHED_SHARED, CHILD, CLEARED, FIRST_READ,
     FIRST_WRITE, HUGE, HUGE_STRETCH, LARGE, PARENT, POPULATED, SMALL, SURVIVOR, point,
@@ -199,7 +200,10 @@ fn fresh_memory(known: &Known) -> Option<Finding> {
     let huge = by(HUGE, HUGE_STRETCH, Pages::Huge)?;
     Some(finding!(
         Question::Experiment,
-        "A byte of fresh memory costs {base} by base pages and {huge} by huge ones: {ratio}.",
+        "A byte of fresh memory costs {base} by base pages ({few}) and {huge} by huge ones ({many}), which the kernel clears where they lie, \
+         in a cache if they were there a moment ago: {ratio}.",
+        few = declared::size(SMALL),
+        many = declared::size(HUGE_STRETCH),
         base = base.named("byte by base pages"),
         huge = huge.named("byte by huge pages"),
         ratio = base.times_as("much", huge, "base over huge pages, per byte")
