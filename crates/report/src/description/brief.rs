@@ -186,12 +186,16 @@ fn clock(machine: &Machine) -> String {
 /// What the kernel does about weaknesses of the processor, and what it leaves open.
 pub(super) fn mitigations(machine: &Machine) -> String {
     let all = machine.mitigations();
-    let those = |prefix: &str| {
-        let names: Vec<&str> =
-            all.iter().filter(|(_, text)| text.starts_with(prefix)).map(|(name, _)| name.as_str()).collect();
-        names.join(", ")
+    let those = |prefix: &'static str| {
+        all.iter().filter_map(move |(name, text)| Some((name.as_str(), text.strip_prefix(prefix)?)))
     };
-    let [active, open] = ["Mitigation", "Vulnerable"].map(those);
+    let active: Vec<&str> = those("Mitigation").map(|(name, _)| name).collect();
+    // What is done about a weakness that stays open is said of it.
+    let open = those("Vulnerable").map(|(name, rest)| match rest.strip_prefix(": ") {
+        Some(done) => format!("{name} ({done})"),
+        None => name.to_owned(),
+    });
+    let (active, open) = (active.join(", "), open.collect::<Vec<_>>().join(", "));
     match (active.is_empty(), open.is_empty()) {
         (true, true) if all.is_empty() => or_reason(&machine.kernel.mitigations, |_| "none told".to_owned()),
         (true, true) => "none needed".to_owned(),
