@@ -283,11 +283,13 @@ impl Curves<'_> {
 }
 
 /// The least and the greatest value of a curve with their settings, in the order of these; `None` if it has one setting. Of unlike states of the
-/// core the difference would be in part the neighbour's: those of the state that most marks are of.
+/// core the difference would be in part the neighbour's: those of the state that most marks are of. The median of a machine in several
+/// states is of neither, and no extreme.
 fn extremes(marks: &[(f64, Mark)]) -> Option<((f64, f64), (f64, f64))> {
     let state = commonest(marks);
     let mine = || {
-        let of_state = marks.iter().filter(|(_, mark)| mark.core == state && mark.value > 0.0);
+        let is_one = |mark: &Mark| mark.core == state && mark.value > 0.0 && mark.states.is_empty();
+        let of_state = marks.iter().filter(move |(_, mark)| is_one(mark));
         of_state.map(|(setting, mark)| (*setting, mark.value))
     };
     // Where a curve is flat at an extreme, its ends are shown: of equals the first is the least, and the last the greatest.
@@ -365,6 +367,8 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::experiment::Point;
+    use fathom_core::statistics::Line;
 
     #[test]
     fn the_ends_of_a_curve_are_of_the_state_that_most_of_its_marks_are_of() {
@@ -381,11 +385,7 @@ mod tests {
             states.iter().map(|state| (1.0, mark(*state))).collect()
         };
         assert_eq!(commonest(&marks(&[Some("shared"), Some("alone"), Some("alone")])), Some("alone"));
-        assert_eq!(
-            commonest(&marks(&[Some("shared"), Some("alone")])),
-            Some("shared"),
-            "the first of equals"
-        );
+        assert_eq!(commonest(&marks(&[Some("shared"), Some("alone")])), Some("shared"), "the first");
         assert_eq!(commonest(&marks(&[None, None])), None);
         let curve = |values: &[f64]| -> Vec<(f64, Mark)> {
             let of = |(place, value): (usize, &f64)| (place as f64, Mark { value: *value, ..mark(None) });
@@ -398,9 +398,10 @@ mod tests {
             "flat at both ends"
         );
         assert_eq!(extremes(&curve(&[1.0])), None);
+        let mut two = curve(&[22.0, 38.0, 24.0]);
+        two[1].1.states = vec![(38.0, None), (22.0, None)];
+        assert_eq!(extremes(&two), Some(((0.0, 22.0), (2.0, 24.0))), "a median between states");
     }
-    use fathom_core::experiment::Point;
-    use fathom_core::statistics::Line;
 
     #[test]
     fn a_fitted_line_is_drawn_only_where_it_follows_the_marks() {
