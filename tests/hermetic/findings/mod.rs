@@ -111,7 +111,7 @@ fn contention_is_held_against_serving_one_after_the_other() {
     );
     assert!(said(10e3).contains(
         "adds {0.2} of the time of one process alone ({50000}): with 4 processes a block of each takes {80000}, one after the \
-         other they would take {200000}, so the device serves {2.5} at once."
+         other they would take {200000}: together they are served {2.5} times as often as one alone."
     ));
     assert!(said(50e3).contains(
         "adds {1} of the time of one process alone ({50000}): the device serves one request after the \
