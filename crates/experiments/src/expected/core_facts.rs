@@ -221,6 +221,7 @@ pub fn has_tiles(machine: &Machine) -> bool {
     has(machine, INTEL, "amx_tile")
 }
 
+/// Whether the processor is one of Intel's.
 pub fn is_intels(machine: &Machine) -> bool {
     machine.processor.vendor.value().is_some_and(|vendor| vendor == INTEL)
 }

@@ -50,8 +50,8 @@ const NO_CALL: &str = "a number that is no call's";
 /// The bare entry between two readings of the clock, as in reports 002 and 003; also its distribution.
 const ONE_BY_ONE: &str = "getppid, one by one";
 
-/// The calls that only enter the kernel and leave it: one predictor for all of them.
-const EMPTY: [&str; 5] = [NO_CALL, BARE, ONE_BY_ONE, "getpid", "getpid by library"];
+/// The calls that do next to nothing in the kernel: one predictor for all of them.
+const EMPTY: [&str; 4] = [BARE, ONE_BY_ONE, "getpid", "getpid by library"];
 
 const DELIVERY: &str = "deliver a signal";
 const PROTECTION_FAULT: &str = "catch a protection fault";

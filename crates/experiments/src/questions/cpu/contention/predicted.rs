@@ -14,9 +14,8 @@ const FROM_LOAD_TO_LOCKED: &str = "between a load from the first-level cache wit
 
 /// An instruction that locks the line, which the core has, and the ends of what it may take where no figure of the design is known.
 fn locked(known: &Known) -> (Basis, Option<[f64; 2]>) {
-    let intels = core_facts::as_on_intels(19.0, LOCKED, known);
     if core_facts::is_intels(known.machine) {
-        return (intels, None);
+        return (known.cycles(19.0, LOCKED), None);
     }
     let least = core_facts::of(known.machine).cache_cycles[0] + 1.0;
     let ends = [least, 19.0].map(|cycles| known.cycles(cycles, LOCKED).value);

@@ -30,9 +30,7 @@ fn by_giving_up_or_blocking(known: &Known) -> Option<Finding> {
             ring = ring.named("switch in a ring of two")
         )
     });
-    let besides = blocked.minus(given_up);
-    let is_dearer = besides.ends().is_some_and(|(low, _)| low > 0.0);
-    let besides = is_dearer.then(|| {
+    let besides = blocked.beyond(given_up).map(|besides| {
         statement!(
             " To block, and be woken, takes {besides} more than to give up the CPU and stay runnable.",
             besides = besides.named("blocking over giving up the CPU")

@@ -36,7 +36,8 @@ static ABOUT: About = About {
              `cleared by the program` is the cost of clearing without a fault, to separate it from the rest. \
              MADV_POPULATE_WRITE maps the same pages in one system call, without the traps.\n\nFor a file in the page \
              cache, where it lies in pages and not in large folios, the kernel also maps the neighbours of the page \
-             touched; in a mapping of single pages there are none. A written page of a shared mapping is the file's, of a private one a copy. After fork both \
+             touched; in a mapping of single pages there are none. A written page of a shared mapping is the file's, of \
+             a private one a copy. After fork both \
              processes share every page until one writes: the child or the parent gets a copy; after the child has \
              ended, the page is only made writable.\n\nThe number of faults of a pass over the stretch is determined \
              beforehand from the page table (/proc/self/pagemap), by touching each page only if it is not yet mapped. \
