@@ -107,7 +107,7 @@ impl CpuDistances {
         self.distances.len() > 1
     }
 
-    /// The place of the distance during a trial that began then: what the looks before and after its visit agree on; while the visit
+    /// The place of the distance during a trial that began then: what the looks before and after it agree on; while its visit
     /// goes on, the one before.
     fn during(&self, began_s: f64) -> Option<usize> {
         let next = self.looks.partition_point(|(at_s, _)| *at_s <= began_s);

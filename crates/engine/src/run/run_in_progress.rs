@@ -210,18 +210,30 @@ impl RunInProgress {
         Ok(moments)
     }
 
-    /// Looks at how far the CPUs of work on two are from each other, and records it, before and after such work.
+    /// Looks at how far the CPUs of work on two are from each other, and records it: before each trial of such work and after the last,
+    /// because a host moves them within a visit.
     pub(super) fn look_at_distance(&mut self, points: &[usize]) -> Result<()> {
-        let header = &self.run.header;
-        if !points.iter().any(|index| cpu_distance::is_of_both(header, &self.active[*index].point)) {
+        if !self.are_of_both(points) {
             return Ok(());
         }
         if let Some(look) = self.watch.look_at_distance(self.seconds_to(Instant::now())) {
             self.journal.append(&Line::Look(look.clone()))?;
             self.run.looks.push(look);
-            self.distances = CpuDistances::of(&self.run);
         }
         Ok(())
+    }
+
+    /// Tells the distances apart again after a visit of these points.
+    pub(super) fn tell_distances_apart(&mut self, points: &[usize]) {
+        if self.are_of_both(points) {
+            self.distances = CpuDistances::of(&self.run);
+        }
+    }
+
+    /// Whether any of these points is work on both CPUs.
+    fn are_of_both(&self, points: &[usize]) -> bool {
+        let header = &self.run.header;
+        points.iter().any(|index| cpu_distance::is_of_both(header, &self.active[*index].point))
     }
 
     /// A planner that knows the costs and results of this run from before it was resumed.

@@ -121,7 +121,6 @@ impl RunInProgress {
         let needs: Vec<Requirement> =
             visit.points.iter().flat_map(|index| experiment.requires(&self.active[*index].point)).collect();
         self.memory.give_back_for(visit.block, &needs, self.environment.machine());
-        self.look_at_distance(&visit.points)?;
         let (mut elsewhere, mut put_back) = (Duration::ZERO, vec![]);
         let trials = self.trials(experiment, &visit.points);
         let last = trials.last().cloned();
@@ -139,6 +138,7 @@ impl RunInProgress {
             if interrupted() {
                 return Ok(None);
             }
+            self.look_at_distance(&due.points)?;
             let begun = Instant::now();
             let took = match self.measure_one(&due, &mut measuring, watcher)? {
                 TrialEnd::Measured(took, preparing_file) => {
@@ -169,6 +169,7 @@ impl RunInProgress {
             ahead.wait_until_ready()?;
         }
         self.look_at_distance(&visit.points)?;
+        self.tell_distances_apart(&visit.points);
         let of_points: Duration = own.iter().map(|(_, took)| *took).sum();
         let preparation = began.elapsed().saturating_sub(of_points + elsewhere);
         Ok(Some(Cost { preparation, own, ended, put_back }))

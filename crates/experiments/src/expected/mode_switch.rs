@@ -51,9 +51,10 @@ pub fn unpredicted_returns(prediction: Prediction, returns: f64, known: &Known) 
     prediction.software(what, returns, known.cycles(13.0, MISPREDICTED))
 }
 
-/// The same as one value, for other predictions: as measured in this run, else predicted.
+/// Entering and leaving without a service as one value, for other predictions: as measured in this run, else predicted. They add
+/// the returns of their own work ([`unpredicted_returns`]).
 pub fn measured_or_predicted(measured: Option<Basis>, known: &Known) -> Basis {
-    measured.unwrap_or_else(|| Basis::published(predicted(known).total(), SWITCH))
+    measured.unwrap_or_else(|| Basis::published(predicted_alone(known).total(), SWITCH))
 }
 
 #[cfg(test)]
@@ -73,5 +74,16 @@ mod tests {
         assert!((cycles("Mitigation: Safe RET") - without - 130.0).abs() < 1e-9, "ten of 13 cycles");
         assert!((cycles("Vulnerable: Safe RET, no microcode") - without - 130.0).abs() < 1e-9);
         assert!((cycles("Vulnerable") - without).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_entry_in_other_predictions_has_its_own_returns_only() {
+        let mut machine = fathom_described::machine();
+        let sentences = [("spec_rstack_overflow".to_owned(), "Mitigation: Safe RET".to_owned())];
+        machine.kernel.mitigations = Fact::known(sentences.into(), "a test");
+        let known = Known::new(&machine, Some(1e9));
+        let entry = measured_or_predicted(None, &known).value;
+        assert!((entry - predicted_alone(&known).total()).abs() < 1e-9);
+        assert!((predicted(&known).total() - entry - 6.0 * 13.0).abs() < 1e-9, "getppid returns six times more");
     }
 }

@@ -20,7 +20,7 @@ const LOAD: Parameter = Parameter::of(
     "what the other threads do meanwhile",
     &[NOTHING, Kind::Read.name(), Kind::Write.name()],
 );
-const DELAY: Parameter = Parameter::count("delay", "empty iterations of other threads after each 4 KiB");
+const DELAY: Parameter = Parameter::count("delay", "empty iterations of other threads after each 4 KiB; 0: none, and 64 KiB at a time");
 const LOAD_THREADS: Parameter = Parameter::count("load_threads", "other threads, each on its own CPU");
 const FIGURE: Parameter = Parameter::named(
     "figure",
@@ -38,8 +38,9 @@ static ABOUT: About = About {
     method: "One thread chases pointers through a random cycle of lines on huge pages, too large for the caches, as \
              in memory/load_latency. Every other CPU that this process may use runs a thread that reads or writes its \
              own arrays with the widest vectors, 4 KiB at a time, and pauses after each 4 KiB for some iterations of \
-             an empty loop; without a pause these threads use all the bandwidth they can. All of them run from before \
-             the first observation until after the last. Every thread, including the chase, is pinned to its own CPU \
+             an empty loop; without a pause they go through 64 KiB at a time and use all the bandwidth they can (after \
+             4 KiB a core's loads begin anew, and it would draw as little as half). All of them run from before the \
+             first observation until after the last. Every thread, including the chase, is pinned to its own CPU \
              and records on which CPU it ran.\n\nAn observation is a window of 4096 loads. Its time divided by the \
              number of loads is the latency; the bytes that the others moved in the window divided by the same time \
              are their bandwidth. So both coordinates of the curve come from the same windows. Beside others they are \
@@ -47,7 +48,7 @@ static ABOUT: About = About {
              half as long again.",
     caveats: "On few cores the others cannot saturate memory, and the curve ends before its knee. The bandwidth of \
               the others is counted in bytes of the program; for writes the bus moves twice as much.",
-    version: 3,
+    version: 4,
     timed: Some(TimedCode {
         of: "the chase",
         source: crate::arch::CHASE_SOURCE,
@@ -68,8 +69,10 @@ static ABOUT: About = About {
 /// Pauses of readers and of writers.
 const READERS_PAUSE: [u64; 4] = [4096, 1024, 256, 0];
 const WRITERS_PAUSE: [u64; 2] = [1024, 0];
-/// Bytes that another thread moves before it pauses and counts.
+/// Bytes that another thread moves before it pauses and counts: few, so that a slow stream is an even one.
 const PIECE_BYTES: u64 = 4096;
+/// Bytes before it counts where it does not pause: so many that beginning anew takes no time that shows.
+const LONG_PIECE_BYTES: u64 = 64 << 10;
 
 impl Experiment for LoadedLatency {
     fn about(&self) -> &'static About {
@@ -113,14 +116,6 @@ impl Experiment for LoadedLatency {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let busy = busy_share(point, known);
-        if point.name(&FIGURE) == DRAWN {
-            let kernel =
-                kernel(point.name(&LOAD), known.machine).ok_or("there is no such background load")?;
-            let one = parallel_bandwidth::one_thread(kernel, known);
-            let what = "the bandwidth of one thread alone, for the share of time in which it does not pause";
-            return Ok(Prediction::new().hardware(what, busy * point.number(&LOAD_THREADS) as f64, one));
-        }
         let size = point.number(&SIZE);
         let modelled =
             hierarchy::answered(Prediction::new(), known, size as f64, Pages::Huge.bytes() as u64).total();
@@ -130,6 +125,15 @@ impl Experiment for LoadedLatency {
             modelled,
             "the loads of this set as declared sizes and published latencies give them",
         );
+        let busy = busy_share(point, idle.value, known);
+        if point.name(&FIGURE) == DRAWN {
+            let kernel =
+                kernel(point.name(&LOAD), known.machine).ok_or("there is no such background load")?;
+            let one = parallel_bandwidth::one_thread(kernel, known);
+            let what = "the bandwidth of one thread alone, for the share of time in which it neither pauses nor, after a pause, waits for \
+                        the first line";
+            return Ok(Prediction::new().hardware(what, busy * point.number(&LOAD_THREADS) as f64, one));
+        }
         let queue = Basis::published(
             idle.value,
             "near saturation a load takes about twice as long as in an idle memory (Esmaili-Dokht et al. 2024)",
@@ -238,12 +242,19 @@ fn kernel(load: &str, machine: &Machine) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.kind.name() == load && kernel.method == widest)
 }
 
-/// The share of the time in which the others do not pause.
-fn busy_share(point: &Point, known: &Known) -> f64 {
+/// The share of the time in which the others stream: they pause, and the first line that they read after a pause takes as long as any
+/// load, `idle_ns`, because nothing was requested before it. Stores are not waited for.
+fn busy_share(point: &Point, idle_ns: f64, known: &Known) -> f64 {
     let Some(kernel) = kernel(point.name(&LOAD), known.machine) else { return 0.0 };
-    let piece_ns = PIECE_BYTES as f64 / parallel_bandwidth::one_thread(kernel, known).value * 1e9;
+    let piece_ns = piece_bytes(point) as f64 / parallel_bandwidth::one_thread(kernel, known).value * 1e9;
     let rest_ns = point.number(&DELAY) as f64 * known.cycle().value;
-    piece_ns / (piece_ns + rest_ns)
+    let begins_anew = kernel.kind == Kind::Read && point.number(&DELAY) > 0;
+    piece_ns / (piece_ns + rest_ns + if begins_anew { idle_ns } else { 0.0 })
+}
+
+/// Bytes that another thread moves before it pauses, if it does, and counts.
+fn piece_bytes(point: &Point) -> u64 {
+    if point.number(&DELAY) > 0 { PIECE_BYTES } else { LONG_PIECE_BYTES }
 }
 
 /// Starts the other threads; `None` if there are none.
@@ -260,6 +271,6 @@ fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Streaming>
     let kernel = widest.ok_or_else(|| Failure::Broke(format!("there is no load called {load}")))?;
     let bytes = working_set::SMALLEST.max(point.number(&SIZE)) / cpus.len() as u64;
     let fleet = site.shared.get_or_make(|| Fleet::new(cpus, bytes, site.seed))?;
-    let task = Task { kernel, piece_bytes: PIECE_BYTES as usize, pause: point.number(&DELAY) };
+    let task = Task { kernel, piece_bytes: piece_bytes(point) as usize, pause: point.number(&DELAY) };
     fleet.stream(task).map(Some)
 }
