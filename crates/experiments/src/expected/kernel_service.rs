@@ -37,6 +37,13 @@ pub fn assumed(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Pr
     in_null_writes(prediction, &what, ns, known)
 }
 
+/// Adds changes of a name and its inode, each with its part of the journal. That much code is no multiple of an entry into the kernel,
+/// which mitigations make dearer and it not: in cycles of the core.
+pub fn names_changed(prediction: Prediction, what: &str, changes: f64, known: &Known) -> Prediction {
+    let why = "some thirty functions of the file system and its journal of a thousand cycles each";
+    prediction.software(what, changes, known.assumed_cycles(30_000.0, why))
+}
+
 /// The cost on this machine of a service assumed to take `ns` nanoseconds on report 000's machine.
 pub fn assumed_here(ns: f64, known: &Known) -> Basis {
     let null_write = null_write(known);

@@ -131,11 +131,27 @@ fn beyond_last(shown: &ShownCurve, memory: Option<f64>, along: Along) -> Option<
     let last = shown.plateaus.last()?;
     let beyond = along.beyond;
     let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
+    let rising =
+        shown.curve.last().filter(|(_, _, interval)| interval.is_some_and(|of| of.low > ABOVE * last.value));
+    let rising = rising.map(|(at, latency, interval)| {
+        let largest =
+            Found::exact(at.exp2().round(), along.dimension).named(&format!("{beyond}, the largest"));
+        let measured = Measured { value: *latency, interval: *interval };
+        let latency =
+            Found { core: shown.core, ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) };
+        statement!(
+            ", and not flat: {latency} at {largest}{noun}",
+            latency = latency.named(&format!("{beyond}, latency of the largest")),
+            largest,
+            noun = along.noun
+        )
+    });
     Some(statement!(
-        "{beyond}: {value}, from {from}{noun} on",
+        "{beyond}: {value}, from {from}{noun} on{rising}",
         value = value(last, beyond, shown.core),
         from,
-        noun = along.noun
+        noun = along.noun,
+        rising
     ))
 }
 

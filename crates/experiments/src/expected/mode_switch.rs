@@ -84,6 +84,9 @@ mod tests {
         let known = Known::new(&machine, Some(1e9));
         let entry = measured_or_predicted(None, &known).value;
         assert!((entry - predicted_alone(&known).total()).abs() < 1e-9);
-        assert!((predicted(&known).total() - entry - 6.0 * 13.0).abs() < 1e-9, "getppid returns six times more");
+        assert!(
+            (predicted(&known).total() - entry - 6.0 * 13.0).abs() < 1e-9,
+            "getppid returns six times more"
+        );
     }
 }

@@ -1,18 +1,20 @@
 //! What was asked, of which machine, and where the answers are: the introduction, made of facts of the run.
 
 use super::quotable;
-use super::sections::{has_section, title};
+use super::sections::{has_section, linked, title};
 use super::works::cited;
+use crate::cpu_distance;
 use crate::finding;
 use crate::main_figures::{self, FigureSource, Main, Ranked};
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
 use crate::precision::USEFUL;
 use crate::run;
-use crate::words::{ABSENT, plural};
-use fathom_core::experiment::family;
-use fathom_core::quantities;
-use fathom_engine::results::{MechanismKind, Results, distance};
+use crate::words::{self, ABSENT, plural};
+use fathom_core::experiment::{Found, family};
+use fathom_core::quantities::{self, Measure};
+use fathom_core::statistics::Estimate;
+use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results, distance};
 
 pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
@@ -34,8 +36,16 @@ pub(super) fn of(results: &Results) -> Section {
     let section = Section::new(Key::of("introduction"), "Introduction")
         .say(format!("{questions} {machine}{}", main_results(&main_figures::all(results))));
     let neighbour = occupancy::share_of_time(results).map(|text| Text::plain(text + OF_WHICH_STATE));
-    let sentences =
-        [Some(predicted(results)), why(results), neighbour, quotable::count(results), Some(places(results))];
+    let moved = cpu_distance::moved(results).map(Text::plain);
+    let sentences = [
+        Some(predicted(results)),
+        why(results),
+        neighbour,
+        moved,
+        most_moved(results),
+        quotable::count(results),
+        Some(places(results)),
+    ];
     section.say(Text::joined(sentences.into_iter().flatten(), " "))
 }
 
@@ -75,6 +85,33 @@ fn result(main: &Main) -> String {
 
 /// How the state of the core is told.
 const OF_WHICH_STATE: &str = " Figures of short work are of the core alone where it was alone often enough.";
+
+/// The operation on both CPUs that their distance changes the most, of those for which that is certain; `None` if there is none.
+fn most_moved(results: &Results) -> Option<Text> {
+    let changed = |point: &'_ PointResult| {
+        let values = point.near_and_far()?.map(|(_, estimate)| Found::of(estimate, point.unit));
+        let [near, far] = values;
+        let (low, high) = far.over(near).ends()?;
+        let least = if low > 1.0 { low } else { 1.0 / high };
+        (least > 1.0).then_some(least)
+    };
+    let all = results.points.iter().filter_map(|point| Some((point, changed(point)?)));
+    let (point, _) = all.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let at = |(at, estimate): (&CpuDistance, &Estimate)| {
+        format!(
+            "{} at {}",
+            words::with_interval(Measure::of(point.unit, estimate.value), estimate),
+            cpu_distance::line(at)
+        )
+    };
+    let [near, far] = point.near_and_far()?.map(at);
+    let text = Text::plain("That changes work on both, the most for certain ")
+        .and(linked(results, &point.experiment))
+        .and(format!(", {}: {near}, {far} (", words::short_label(point, &point.point)))
+        .and(Text::to(&Key::of("distance")))
+        .and(").");
+    Some(text)
+}
 
 /// The experiments with a value.
 fn measured<'run>(results: &'run Results) -> impl Iterator<Item = &'run str> {

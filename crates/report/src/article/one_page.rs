@@ -1,6 +1,7 @@
-//! The operations of the published reports on a page: base hardware, software overhead, prediction, measurement with the core alone and
+//! The operations of the published reports on a page, and those that represent a machine: base hardware, software overhead, prediction, measurement with the core alone and
 //! shared, their ratio, and its cause (R-REP-03).
 
+use super::influence::at_work;
 use super::sections::title;
 use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
@@ -9,6 +10,7 @@ use crate::words::ABSENT;
 use crate::{at_frequency, cpu_distance, occupancy};
 use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
+use fathom_core::quantity::Kind;
 use fathom_core::statistics::Measured;
 use fathom_engine::results::{BECAME, Explanation, FAIR, PointResult, Results, TrendResult, distance};
 
@@ -17,10 +19,10 @@ const EXPERIMENTS: [(&str, usize); 18] = [
     ("cpu/timing_overhead", 2),
     ("cpu/loop_overhead", 1),
     ("cpu/procedure_call", 2),
-    ("cpu/system_call", 2),
+    ("cpu/system_call", 4),
     ("cpu/thread_creation", 1),
     ("cpu/process_creation", 1),
-    ("cpu/context_switch", 2),
+    ("cpu/context_switch", 4),
     ("memory/load_latency", 4),
     ("memory/bandwidth", 2),
     ("memory/minor_fault", 1),
@@ -34,14 +36,14 @@ const EXPERIMENTS: [(&str, usize); 18] = [
     ("filesystem/contention", 2),
 ];
 
-/// The main figures of the reports' experiments, in the order of the run.
+/// The main figures of the reports' experiments, and those that represent a machine, in the order of the run.
 pub(super) fn operations<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     let room = |name: &str| EXPERIMENTS.iter().find(|(of, _)| *of == name).map_or(0, |(_, room)| *room);
     let mut so_far: (&str, usize) = ("", 0);
     let fits = |figure: &Ranked<'run>| {
         so_far =
             if so_far.0 == figure.experiment { (so_far.0, so_far.1 + 1) } else { (figure.experiment, 1) };
-        so_far.1 <= room(figure.experiment)
+        figure.main.leads || so_far.1 <= room(figure.experiment)
     };
     main_figures::all(results).into_iter().filter(fits).collect()
 }
@@ -65,7 +67,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     ];
     let points = || operations.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
-        "The operations of the published reports: predicted before, measured after, medians with 95 % intervals.{}",
+        "The operations of the published reports, and those that represent a machine: predicted before, measured after, medians with 95 % intervals.{}",
         legends(points)
     );
     let mut table = Table::new(Key::of("one-page-table"), caption).columns(columns);
@@ -91,7 +93,7 @@ fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
     let name = named(results, figure.experiment, &figure.main.reader_label());
     let name = name.and(figure.main.marks(results));
     match figure.main.source {
-        FigureSource::Point(point) => of_point(name, point),
+        FigureSource::Point(point) => of_point(results, name, point),
         FigureSource::Slope(trend) => of_slope(name, trend, &figure.main.written()),
     }
 }
@@ -187,7 +189,7 @@ fn slope_of(trend: &TrendResult) -> Found {
     Found::measured(measured, Dimension::Of(trend.unit))
 }
 
-fn of_point(name: Text, point: &PointResult) -> Row {
+fn of_point(results: &Results, name: Text, point: &PointResult) -> Row {
     let rows = summary::of_point(point);
     let shared = rows.iter().find(|row| row.of == RowOf::CoreShared).map_or(ABSENT.to_owned(), with_interval);
     let is_figure = |row: &&OperationRow| matches!(row.of, RowOf::Figure | RowOf::OtherState);
@@ -205,7 +207,7 @@ fn of_point(name: Text, point: &PointResult) -> Row {
         Text::strong(states.join(" or ")),
         shared.into(),
         summary::factor(point).into(),
-        cause(point).into(),
+        influenced(results, point, cause(point)),
     ])
 }
 
@@ -218,8 +220,18 @@ fn with_interval(row: &OperationRow) -> String {
     }
 }
 
+/// Its cause, or where it has none the mechanism of this run that is at work in that direction.
+fn influenced(results: &Results, point: &PointResult, cause: String) -> Text {
+    let is_better = point.factor().map(|factor| (factor < 1.0) == (point.unit.kind() != Kind::Rate));
+    let at_work = is_better.filter(|_| cause == WITHIN).and_then(|better| at_work(results, point, better));
+    match at_work {
+        Some((brief, _)) => Text::plain(format!("in part {brief}: ")).and(Text::to(&Key::of("mechanisms"))),
+        None => cause.into(),
+    }
+}
+
 /// Why a result is as far from its prediction as it is, in a few words.
-pub(super) fn cause(point: &PointResult) -> String {
+fn cause(point: &PointResult) -> String {
     match (&point.explanation, point.factor()) {
         // An input that became another is named with both its values.
         (Some(Explanation::Cause { mechanism, .. }), _) if mechanism.ends_with(BECAME) => {

@@ -1,12 +1,13 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
+use super::influence;
 use super::nearest::{Nearest, OF_THE_METHOD, written_with_state};
 use super::quotable;
 use super::sections::{linked, listed};
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
-use fathom_core::experiment::{Found, Placement, Point, statement};
+use fathom_core::experiment::{Found, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
@@ -116,58 +117,10 @@ fn first<'merits, 'run>(
     all
 }
 
-/// A mechanism that makes figures of an experiment better or worse than they were without it.
-struct Influence {
-    experiment: &'static str,
-    mechanism: &'static str,
-    /// Whether it makes them better: no strength is explained by what makes a machine slow.
-    is_good: bool,
-    is_of: fn(&Point) -> bool,
-}
-
-const REASONS: [Influence; 5] = [
-    Influence {
-        experiment: "cpu/context_switch",
-        mechanism: "idle_wake_up",
-        is_good: false,
-        is_of: |point| point.placement() == Placement::AcrossCpus,
-    },
-    Influence {
-        experiment: "network/round_trip",
-        mechanism: "idle_wake_up",
-        is_good: false,
-        is_of: |point| point.placement() == Placement::AcrossCpus,
-    },
-    Influence {
-        experiment: "filesystem/contention",
-        mechanism: "device_limit",
-        is_good: false,
-        is_of: |point| {
-            point.number_of("processes").is_some_and(|many| many > 1) && point.is("pattern", "all random")
-        },
-    },
-    Influence {
-        experiment: "filesystem/read",
-        mechanism: "read_ahead",
-        is_good: true,
-        is_of: |point| point.name_of("state") == Some("cold") && point.name_of("order") == Some("sequential"),
-    },
-    Influence {
-        experiment: "filesystem/read",
-        mechanism: "read_around",
-        is_good: false,
-        is_of: |point| point.name_of("state") == Some("cold") && point.name_of("call") == Some("mmap"),
-    },
-];
-
 /// Why a figure is as good or bad as it is, if a mechanism of this run works in that direction; else how the source measured.
 fn reason(results: &Results, nearest: &Nearest, point: &PointResult, is_good: bool) -> String {
-    let explains = |reason: &&Influence| {
-        reason.experiment == point.experiment && reason.is_good == is_good && (reason.is_of)(&point.point)
-    };
-    let named = |reason: &Influence| results.mechanisms.iter().find(|one| one.name == reason.mechanism);
-    match REASONS.iter().filter(explains).find_map(named) {
-        Some(mechanism) => format!("By this run: {}", finding::text(&mechanism.headline)),
+    match influence::at_work(results, point, is_good) {
+        Some((_, mechanism)) => format!("By this run: {}", finding::text(&mechanism.headline)),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),
             notes => format!("How it was measured there: {}", notes.join(" ")),

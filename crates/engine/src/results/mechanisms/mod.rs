@@ -79,10 +79,10 @@ struct Rule {
 const RULES: &[Rule] = &[
     wake_up::RULE,
     guest_exit::RULE,
+    shared_path::RULE,
     kernel_entry::RULE,
     lines_in_flight::RULE,
     shared_cache::RULE,
-    shared_path::RULE,
     adjacent_line::RULE,
     flat_load::RULE,
     device_limit::RULE,

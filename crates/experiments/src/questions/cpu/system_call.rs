@@ -39,6 +39,9 @@ static ABOUT: About = About {
     shown: Shown::by(&[
         MainFigure::leading("getppid", &[("call", At::Name("getppid"))]).called("system call (getppid)"),
         MainFigure::of("write to /dev/null", &[("call", At::Name("write nothing to /dev/null"))]),
+        MainFigure::of("deliver a signal", &[("call", At::Name(DELIVERY))]),
+        MainFigure::of("select on 100 descriptors", &[("call", At::Name("select on 100"))]),
+        MainFigure::of("epoll on 100 descriptors", &[("call", At::Name("epoll on 100"))]),
     ]),
 };
 

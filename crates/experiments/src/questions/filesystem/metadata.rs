@@ -84,10 +84,14 @@ impl Experiment for Metadata {
         let (work, ns) = match operation {
             STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
             OPEN => ("a path of four names looked up, a file object made and released", 900.0),
-            CREATE => ("an inode and a name created and removed, and both journalled", 15_000.0),
             _ => ("the same as warm", 400.0),
         };
-        let prediction = kernel_service::assumed(entered, work, ns, known);
+        let prediction = if operation == CREATE {
+            let what = "a name and its inode made, and removed, each with its part of the journal";
+            kernel_service::names_changed(entered, what, 2.0, known)
+        } else {
+            kernel_service::assumed(entered, work, ns, known)
+        };
         let kind = known.machine.storage.file_system.value().and_then(|name| network_mount(name));
         let prediction = match kind.filter(|_| exchanges(operation) > 0.0) {
             Some(kind) => prediction

@@ -20,7 +20,10 @@ const LOAD: Parameter = Parameter::of(
     "what the other threads do meanwhile",
     &[NOTHING, Kind::Read.name(), Kind::Write.name()],
 );
-const DELAY: Parameter = Parameter::count("delay", "empty iterations of other threads after each 4 KiB; 0: none, and 64 KiB at a time");
+const DELAY: Parameter = Parameter::count(
+    "delay",
+    "empty iterations of other threads after each 4 KiB; 0: none, and 64 KiB at a time",
+);
 const LOAD_THREADS: Parameter = Parameter::count("load_threads", "other threads, each on its own CPU");
 const FIGURE: Parameter = Parameter::named(
     "figure",

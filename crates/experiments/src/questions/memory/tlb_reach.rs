@@ -40,10 +40,18 @@ static ABOUT: About = About {
     }),
     parameters: &[LAYOUT, LINES],
     trends: &[],
-    shown: Shown::by(&[MainFigure::of(
-        "a line of each of very many pages",
-        &[("layout", At::Name("one line a page")), ("lines", At::Most)],
-    )])
+    shown: Shown::by(&[
+        MainFigure::of(
+            "a line of each of very many pages",
+            &[("layout", At::Name(SPREAD)), ("lines", At::Most)],
+        ),
+        MainFigure::of("as many lines, packed", &[("layout", At::Name(PACKED)), ("lines", At::Most)]),
+        MainFigure::of(
+            "a line of each of 1 024 pages",
+            &[("layout", At::Name(SPREAD)), ("lines", At::Number(1024))],
+        ),
+        MainFigure::of("1 024 lines, packed", &[("layout", At::Name(PACKED)), ("lines", At::Number(1024))]),
+    ])
     .landmarks(landmarks),
 };
 

@@ -99,6 +99,14 @@ static ABOUT: About = About {
             "between threads",
             &[("between", At::Name(THREADS)), ("mechanism", At::Name(PIPE_NET))],
         ),
+        MainFigure::of(
+            "in the largest ring, no working set",
+            &[("mechanism", At::Name(RING)), ("members", At::Most), ("working_set", At::Least)],
+        ),
+        MainFigure::of(
+            "in the largest ring, the largest working set",
+            &[("mechanism", At::Name(RING)), ("members", At::Most), ("working_set", At::Most)],
+        ),
     ]),
 };
 

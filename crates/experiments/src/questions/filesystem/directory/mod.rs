@@ -123,14 +123,14 @@ impl Experiment for Directory {
             .software("entering the kernel", task.calls(), kernel_service::entry(known))
             .being(TermEvent::KernelEntry);
         let (work, ns) = match task {
-            NameTask::Create => ("an inode and a name made, and both journalled", 8_000.0),
-            NameTask::LookUp => ("a name found in the kernel's cache, and attributes copied", 300.0),
-            NameTask::Miss => ("a name searched for in the blocks of the directory", 1_500.0),
+            NameTask::Create => ("a name and its inode made, with their part of the journal", None),
+            NameTask::LookUp => ("a name found in the kernel's cache, and attributes copied", Some(300.0)),
+            NameTask::Miss => ("a name searched for in the blocks of the directory", Some(1_500.0)),
             // Hashed directories are listed in the order of the hash: some 40 ns for the hash of a name, 40 to allocate and free its
             // entry, 40 to put it into a tree and take it out, and 30 to copy it to the user.
-            NameTask::List => ("an entry hashed, sorted and copied", 150.0),
-            NameTask::Rename => ("a name made and another removed, and both journalled", 8_000.0),
-            NameTask::Remove => ("a name and an inode removed, and both journalled", 8_000.0),
+            NameTask::List => ("an entry hashed, sorted and copied", Some(150.0)),
+            NameTask::Rename => ("a name made and another removed, with their part of the journal", None),
+            NameTask::Remove => ("a name and its inode removed, with their part of the journal", None),
         };
         let by_one = self::point(task, (point.number(&NAMES_OF_A_THREAD), 1, OWN));
         if let Some(alone) = known.measured(ABOUT.name, &by_one).filter(|_| point.number(&THREADS) > 1) {
@@ -142,7 +142,10 @@ impl Experiment for Directory {
             return Ok(Prediction::new().software(what, waits as f64, alone));
         }
         let work = if waits > 1 { format!("{work}, by one thread after the other") } else { work.to_owned() };
-        Ok(kernel_service::assumed(entered, &work, ns * waits as f64, known))
+        Ok(match ns {
+            Some(ns) => kernel_service::assumed(entered, &work, ns * waits as f64, known),
+            None => kernel_service::names_changed(entered, &work, waits as f64, known),
+        })
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {

@@ -47,7 +47,7 @@ fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding
     let kind = kind.name();
     let lead = match all.len() {
         1 => statement!("By the one method measured here,"),
-        number => statement!("By the surest of the {number} methods measured here,"),
+        number => statement!("By that of the {number} methods measured here whose interval begins highest,"),
     };
     let higher = (higher.method != kernel.method).then(|| {
         statement!(
@@ -118,7 +118,7 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
     Some(finding!(
         Question::Bandwidth,
-        "Reading memory compared with writing it, each by its surest method: {ratio}.",
+        "Reading memory compared with writing it, each by the method whose interval begins highest: {ratio}.",
         ratio = read.times_as("fast", write, "best read over best write")
     ))
 }
@@ -140,7 +140,7 @@ fn best_in_caches(known: &Known) -> Option<Finding> {
     let kinds = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), "; ")?;
     Some(finding!(
         Question::Bandwidth,
-        "By the surest of the methods measured here, in each cache: {kinds}.",
+        "By the method measured here whose interval begins highest, in each cache: {kinds}.",
         kinds
     ))
 }
@@ -185,10 +185,7 @@ mod tests {
         let one = learn("8 words unrolled", 10e9, 9e9);
         assert!(one.starts_with("By the one method measured here, read bandwidth"), "{one}");
         let surest = learn("word loop", 9e9, 8e9);
-        assert!(
-            surest.starts_with("By the surest of the 2 methods") && !surest.contains("median"),
-            "{surest}"
-        );
+        assert!(surest.starts_with("By that of the 2 methods") && !surest.contains("median"), "{surest}");
         let higher = learn(PER_LINE, 11e9, 7e9);
         assert!(
             higher.contains("(8 words unrolled)")
@@ -229,7 +226,7 @@ mod tests {
             &*format!("{written} {bus} of the {{40000000000}}"),
             "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
             "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
-            "each by its surest method: {3} times as fast",
+            "each by the method whose interval begins highest: {3} times as fast",
         ] {
             assert!(text.contains(sentence), "{sentence}: {text}");
         }

@@ -30,15 +30,21 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
     let what = format!("{}, {}", kernel.kind.name(), kernel.method);
     if let Some(alone) = on_another_core(kernel, one, known) {
+        let times = |of: Found, by: &str| {
+            let times = together.over(of).named(&format!("{all} threads over one, {what}{by}"));
+            statement!("{times} times", times)
+        };
         let finding = finding!(
             Question::Bandwidth,
-            "{all} threads {name} ({method}) {together} together, one {one}; by memory/bandwidth one thread moves {alone}: the two \
-             differ, so no ratio is given.",
+            "{all} threads {name} ({method}) {together} together, {here} what one moves here, {one}, and {there} what it moves by \
+             memory/bandwidth, {alone}: the two differ.",
             name = kernel.kind.name(),
             method = kernel.method,
             together = together.named(&format!("{all} threads, {what}")),
             one = one.named(&format!("one thread, {what}")),
-            alone = alone.named(&format!("one thread, {what}, memory/bandwidth"))
+            alone = alone.named(&format!("one thread, {what}, memory/bandwidth")),
+            here = times(one, ""),
+            there = times(alone, ", memory/bandwidth")
         );
         return Some(finding.about(what));
     }
@@ -66,8 +72,7 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     )
 }
 
-/// What one thread moves by the same method in `memory/bandwidth`, if that is significantly another rate: then what one thread did here
-/// and what several did are of unknown states of their cores, and their ratio is not of the number of threads alone.
+/// What one thread moves by the same method in `memory/bandwidth`, if that is significantly another rate: then there are two ratios.
 fn on_another_core(kernel: &Kernel, one: Found, known: &Known) -> Option<Found> {
     let size = working_set::in_memory(known.machine);
     let alone = known.found("memory/bandwidth", &bandwidth::point(kernel, size))?;
@@ -90,7 +95,7 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let (what, name) = (format!("{}, {}", kernel.kind.name(), kernel.method), kernel.kind.name());
     let finding = finding!(
         Question::Bandwidth,
-        "{all} threads {name} ({method}) {together} together, one thread {one} by its surest method ({fastest}, \
+        "{all} threads {name} ({method}) {together} together, one thread {one} by the method whose interval begins highest ({fastest}, \
          memory/bandwidth): {ratio}.{states}",
         states = if together.core.is_none() && one.core.is_some() { UNLIKE_STATES } else { "" },
         method = kernel.method,
@@ -107,7 +112,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_no_multiple_of_one_that_another_experiment_contradicts() {
+    fn threads_are_a_multiple_of_each_rate_of_one_that_differs() {
         let machine = fathom_described::machine();
         let kernel = kernels(&machine)[0];
         let all = machine.allowed_cpus().len() as u64;
@@ -124,6 +129,7 @@ mod tests {
         };
         assert!(text(10e9).contains("times as much"), "{}", text(10e9));
         let unlike = text(13e9);
-        assert!(unlike.contains("no ratio is given") && !unlike.contains("times as much"), "{unlike}");
+        assert!(unlike.contains("{2} times what one moves here"), "{unlike}");
+        assert!(unlike.contains("and {1.538461538461538"), "{unlike}");
     }
 }
