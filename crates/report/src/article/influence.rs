@@ -81,7 +81,7 @@ pub(super) fn at_work<'run>(
         one.experiment == point.experiment && one.is_good == is_good && (one.is_of)(&point.point)
     };
     INFLUENCES.iter().filter(works).find_map(|one| {
-        let mechanism = results.mechanisms.iter().find(|found| found.name == one.mechanism)?;
+        let mechanism = results.mechanisms.iter().find(|mechanism| mechanism.name == one.mechanism)?;
         Some((one.brief, mechanism))
     })
 }

@@ -42,7 +42,7 @@ static ABOUT: About = About {
              in memory/load_latency. Every other CPU that this process may use runs a thread that reads or writes its \
              own arrays with the widest vectors, 4 KiB at a time, and pauses after each 4 KiB for some iterations of \
              an empty loop; without a pause they go through 64 KiB at a time and use all the bandwidth they can (after \
-             4 KiB a core's loads begin anew, and it would draw as little as half). All of them run from before the \
+             4 KiB a core's loads begin again, and it would draw as little as half). All of them run from before the \
              first observation until after the last. Every thread, including the chase, is pinned to its own CPU \
              and records on which CPU it ran.\n\nAn observation is a window of 4096 loads. Its time divided by the \
              number of loads is the latency; the bytes that the others moved in the window divided by the same time \
@@ -74,7 +74,7 @@ const READERS_PAUSE: [u64; 4] = [4096, 1024, 256, 0];
 const WRITERS_PAUSE: [u64; 2] = [1024, 0];
 /// Bytes that another thread moves before it pauses and counts: few, so that a slow stream is an even one.
 const PIECE_BYTES: u64 = 4096;
-/// Bytes before it counts where it does not pause: so many that beginning anew takes no time that shows.
+/// Bytes before it counts where it does not pause: so many that beginning again takes no time that shows.
 const LONG_PIECE_BYTES: u64 = 64 << 10;
 
 impl Experiment for LoadedLatency {
@@ -251,8 +251,8 @@ fn busy_share(point: &Point, idle_ns: f64, known: &Known) -> f64 {
     let Some(kernel) = kernel(point.name(&LOAD), known.machine) else { return 0.0 };
     let piece_ns = piece_bytes(point) as f64 / parallel_bandwidth::one_thread(kernel, known).value * 1e9;
     let rest_ns = point.number(&DELAY) as f64 * known.cycle().value;
-    let begins_anew = kernel.kind == Kind::Read && point.number(&DELAY) > 0;
-    piece_ns / (piece_ns + rest_ns + if begins_anew { idle_ns } else { 0.0 })
+    let begins_again = kernel.kind == Kind::Read && point.number(&DELAY) > 0;
+    piece_ns / (piece_ns + rest_ns + if begins_again { idle_ns } else { 0.0 })
 }
 
 /// Bytes that another thread moves before it pauses, if it does, and counts.
