@@ -148,7 +148,7 @@ impl Experiment for TlbReach {
         };
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
         let levels = levels::statements(&limits, &translation(known), Along::PAGES);
-        let lead = "Found in the time of a load from the first-level cache and what translation adds to it, together: ";
+        let lead = "A load from the first-level cache with what translation adds to it: ";
         let finding = |levels| finding!(Question::Caches, "{lead}{levels}.", levels);
         Statement::joined(levels, "; ").map(finding).into_iter().chain(cost_of_a_walk(known)).collect()
     }
@@ -167,7 +167,7 @@ fn cost_of_a_walk(known: &Known) -> Option<Finding> {
     };
     let (held, walked) = (added(within)?, added(beyond)?);
     let dimensions = if known.machine.is_virtual() {
-        " In this guest a walk is one in two dimensions: each level of its tables is found through the host's."
+        ", in this guest in two dimensions: each level of its tables is found through the host's"
     } else {
         ""
     };
@@ -175,7 +175,7 @@ fn cost_of_a_walk(known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Caches,
         "Translation adds {held} to a load of one of {few} pages, which the second-level TLB holds, and {walked} to one of {many}, most of \
-         which a walk through the page tables finds.{dimensions}",
+         which a walk through the page tables finds{dimensions}.",
         held = held.named("translation by the second-level TLB"),
         few = counted(within, "pages that the second-level TLB holds"),
         walked = walked.named("translation by a walk"),
