@@ -153,6 +153,13 @@ impl<'run> Nearest<'run> {
         merits
     }
 
+    /// Whether a source timed an operation of this family of experiments as this run did.
+    pub(super) fn compares(&self, of: &str) -> bool {
+        self.points
+            .iter()
+            .any(|(point, rows)| family(&point.experiment) == of && alike(rows).next().is_some())
+    }
+
     /// A point's figures on those machines, as the table has them: `Intel Core i7 6700HQ: 41.5 µs (0.0536×)`.
     pub(super) fn others(&self, point: &PointResult) -> String {
         let rows = self.points.iter().find(|(other, _)| std::ptr::eq(*other, point)).map(|(_, rows)| rows);

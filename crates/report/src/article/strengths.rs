@@ -3,11 +3,11 @@
 use super::influence;
 use super::nearest::{Nearest, OF_THE_METHOD, written_with_state};
 use super::quotable;
-use super::sections::{linked, listed};
+use super::sections::{linked, listed, title};
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
-use fathom_core::experiment::{Found, statement};
+use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
@@ -76,6 +76,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             bad.into_iter().map(item),
         ))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
+        .with_all(not_compared(results, nearest).map(|text| Block::Paragraph(text.into())))
         .with_all(listed("What explains figures of several experiments here:", explaining(results)))
         .with_all(listed(&lead, furthest.into_iter().chain(explained).map(|point| surprise(results, point))))
         .with_all(quotable::verdict(results))
@@ -93,6 +94,26 @@ fn left_out(results: &Results, nearest: &Nearest, merits: &[(&PointResult, f64)]
     );
     (!merits.is_empty())
         .then(|| Text::plain(lead).and(Text::joined(merits.iter().map(of_one), ". ")).and("."))
+}
+
+/// The chapters of which no source timed an operation alike, so that nobody takes silence for a verdict; `None` without one.
+fn not_compared(results: &Results, nearest: &Nearest) -> Option<String> {
+    let mut families: Vec<&str> = vec![];
+    for name in results.experiments() {
+        if !families.contains(&family(name)) {
+            families.push(family(name));
+        }
+    }
+    let compared = families.len();
+    families.retain(|of| !nearest.compares(of));
+    let names: Vec<String> = families.iter().map(|of| title(of).to_lowercase()).collect();
+    let is_some = !names.is_empty() && names.len() < compared;
+    is_some.then(|| {
+        format!(
+            "Of {} these sources timed no operation as this run did, so nothing is said of it beside them.",
+            names.join(" and ")
+        )
+    })
 }
 
 /// How near the run came to its predictions, and to what the bare hardware costs.
@@ -123,8 +144,18 @@ fn reason(results: &Results, nearest: &Nearest, point: &PointResult, is_good: bo
         Some((_, mechanism)) => format!("By this run: {}", finding::text(&mechanism.headline)),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),
-            notes => format!("How it was measured there: {}", notes.join(" ")),
+            notes => format!("How it was measured there: {}", uncapitalised(&notes.join(" "))),
         },
+    }
+}
+
+/// A sentence that goes on after a colon; an abbreviation keeps its letters.
+fn uncapitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next();
+    match first.filter(|_| !letters.as_str().starts_with(char::is_uppercase)) {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => sentence.to_owned(),
     }
 }
 
@@ -214,4 +245,16 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
 
 fn named(results: &Results, point: &PointResult) -> Text {
     linked(results, &point.experiment).and(format!(", {}", words::short_label(point, &point.point)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_goes_on_and_an_abbreviation_keeps_its_letters() {
+        assert_eq!(uncapitalised("The mean."), "the mean.");
+        assert_eq!(uncapitalised("NVMe. The mean."), "NVMe. The mean.");
+        assert_eq!(uncapitalised(""), "");
+    }
 }
