@@ -10,7 +10,7 @@ use crate::{states, text, words};
 use fathom_core::experiment::Value;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
-use fathom_engine::results::{FAIR, PointResult, distance};
+use fathom_engine::results::{FAIR, PointResult, REMAINDER, distance};
 
 /// The most rows of one figure.
 const MOST: usize = 24;
@@ -105,6 +105,8 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
     };
     let mut values: Vec<(f64, &PointResult)> =
         points.iter().flat_map(|point| of(point).into_iter().map(move |value| (value, *point))).collect();
+    // What a subtraction leaves of nothing is no end.
+    values.retain(|(value, _)| *value > REMAINDER);
     sorting::by_number(&mut values, |(value, _)| *value);
     let Some(((least, first), (most, last))) = values.first().zip(values.last()) else {
         return String::new();
