@@ -37,8 +37,8 @@ fn time(results: &Results, measured: fn(&CoreShared) -> String) -> Option<String
     }
     let whose = if results.run.header.machine.is_virtual() { OF_THE_HOST } else { "" };
     Some(format!(
-        "Another hardware thread{whose} used the core {}{} of the time: independent instructions then took {} times as long, \
-         dependent ones did not.",
+        "Another hardware thread{whose} used the core {}{} of the time: a stream of independent additions then took {} times as \
+         long, a chain of dependent ones did not.",
         quantities::percent(core.share),
         measured(core),
         quantities::number(shared / core.levels.alone)

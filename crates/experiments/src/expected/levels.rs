@@ -72,7 +72,7 @@ pub fn of_caches(known: &Known, pages: &str, curve: &LevelCurve) -> Option<Findi
         }
     }
     let lead = format!(
-        "Levels found in the curve on {pages} pages, each with the time of its flat part over all sizes (a row of the table is of \
+        "Levels found in the curve on {pages} pages, each with the time of its flattest part over all sizes (a row of the table is of \
          one size): "
     );
     Some(finding!(Question::Caches, "{lead}{levels}.", levels).about(pages))
@@ -184,10 +184,9 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
              and what is {origin} may be a hypervisor's choice",
             declared
         ),
-        LimitMatch::ByNone => statement!(
-            "{name} ({declared} {origin}) is not visible in the curve: no separate plateau ends there",
-            declared
-        ),
+        LimitMatch::ByNone => {
+            statement!("{name} ({declared} {origin}): no separate plateau of the curve ends there", declared)
+        }
     }
 }
 
@@ -305,7 +304,7 @@ mod tests {
     #[test]
     fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
         let text = text(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
-        assert!(text.contains("L3 ({33554432} declared) is not visible"), "{text}");
+        assert!(text.contains("L3 ({33554432} declared): no separate plateau"), "{text}");
     }
 
     #[test]
@@ -325,7 +324,7 @@ mod tests {
         }
         let text = text(&limits, &curve);
         assert!(
-            text.contains("L2: {4} up to {") && text.contains("L3 ({33554432} declared) is not visible"),
+            text.contains("L2: {4} up to {") && text.contains("L3 ({33554432} declared): no separate plateau"),
             "{text}"
         );
         assert!(!text.contains("L3: {150"), "{text}");
@@ -354,7 +353,7 @@ mod tests {
         }
         let text = text(&limits, &curve);
         assert!(
-            text.contains("L2: {6.2") && text.contains("L3 ({268435456} declared) is not visible"),
+            text.contains("L2: {6.2") && text.contains("L3 ({268435456} declared): no separate plateau"),
             "{text}"
         );
         assert!(text.contains("a plateau of {7"), "{text}");

@@ -24,7 +24,15 @@ impl RuleOfThumb {
     pub fn statement(&self, measured: Found) -> Statement {
         let text = self.text;
         let (says, over) = (format!("{text}, predicted"), format!("{text}, measured over predicted"));
-        let compared = if measured.differs_from(&self.says) == Some(false) {
+        let compared = if let Some(states) = measured.states {
+            let [one, other] = states.map(|state| Found::measured(state, measured.dimension).over(self.says));
+            let of = |state: &str| format!("{over}, {state}");
+            statement!(
+                "{one} or {other} times that, by the state of the machine",
+                one = one.named(&of("in one state")),
+                other = other.named(&of("in another state"))
+            )
+        } else if measured.differs_from(&self.says) == Some(false) {
             statement!("not significantly different")
         } else {
             statement!("{ratio} times that", ratio = measured.over(self.says).named(&over))

@@ -132,7 +132,14 @@ fn chapters(results: &Results) -> String {
 }
 
 fn predicted(results: &Results) -> Text {
-    let values = results.points.iter().filter(|point| point.estimate().is_some()).count();
+    let estimates = || results.points.iter().filter_map(|point| point.estimate());
+    let values = estimates().count();
+    let with_interval = estimates().filter(|estimate| estimate.interval.is_some()).count();
+    let intervals = if with_interval == values {
+        "with its interval".to_owned()
+    } else {
+        format!("{} of them with an interval", quantities::count(with_interval))
+    };
     let cost = results.accuracy.total.as_ref().map_or(String::new(), |total| {
         format!(
             " {} of them were predicted, each before its own first trial, and {} of these came within a factor of two.",
@@ -141,7 +148,7 @@ fn predicted(results: &Results) -> Text {
         )
     });
     Text::plain(format!(
-        "The run gave {}, each a median of fresh processes with its interval.{cost}",
+        "The run gave {}, each a median of fresh processes, {intervals}.{cost}",
         plural(values, "value")
     ))
 }

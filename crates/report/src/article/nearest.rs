@@ -111,7 +111,9 @@ impl<'run> Nearest<'run> {
             }
         }
         let of_chapter = |(name, all): &(&str, Vec<f64>)| {
-            let median = statistics::median(all)?;
+            // Of an even number the middle two by their ratio: here over there is then the inverse of there over here.
+            let logarithms: Vec<f64> = all.iter().map(|merit| merit.ln()).collect();
+            let median = statistics::median(&logarithms)?.exp();
             let figures = words::plural(all.len(), "figure");
             Some(format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(1.0 / median)))
         };

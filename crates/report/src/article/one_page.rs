@@ -12,7 +12,7 @@ use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::statistics::Measured;
-use fathom_engine::results::{BECAME, Explanation, FAIR, PointResult, Results, TrendResult, distance};
+use fathom_engine::results::{BECAME, CLOSE, Explanation, FAIR, PointResult, Results, TrendResult, distance};
 
 /// The experiments of the reports, each with how many of its main figures they have.
 const EXPERIMENTS: [(&str, usize); 18] = [
@@ -78,7 +78,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; its interval holds the prediction: it reaches further, too; among the published values: it lies within the range behind the prediction. A slope's prediction is the slope of its points' predictions."
+                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
@@ -260,6 +260,9 @@ pub(super) fn is_limit(point: &PointResult) -> bool {
 /// What is said of a result that is within [`FAIR`] of its prediction, and not like it.
 const WITHIN: &str = "within a factor of two, not explained";
 
+/// What is said of a result in two states, one of which is near its prediction.
+const ONE_STATE: &str = "one of its states is within a factor of 1.25";
+
 /// What is said of a prediction that is too high because of one term, whose name follows.
 const OVERSTATED: &str = "the prediction is too high in one term, which takes less here";
 
@@ -269,6 +272,11 @@ const NEAR: f64 = 1.1;
 /// How near a result is that is within [`FAIR`] of its prediction: as predicted only by the rule by which values of this paper are alike.
 fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
     let predicted = Found::exact(predicted, measured.dimension);
+    // A median over two states is of neither, and so is its interval.
+    if let Some(states) = measured.states {
+        let is_near = |state: &Measured| distance(state.value / predicted.value) <= CLOSE;
+        return if states.iter().any(is_near) { ONE_STATE } else { WITHIN }.to_owned();
+    }
     let holds = measured.ends().is_some_and(|(low, high)| (low..=high).contains(&predicted.value));
     let is_published = range.zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1);
     if measured.is_like(&predicted) {

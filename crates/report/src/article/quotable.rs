@@ -19,6 +19,8 @@ enum Quotation {
     AsShared,
     /// Only with its interval, or as the limit that it is.
     WithInterval,
+    /// A state of it has too few trials for an interval.
+    WithoutInterval,
     /// Its evidence fails.
     NotAtAll,
     /// It is the size of a limit that the run set.
@@ -46,6 +48,7 @@ impl Quotation {
             Quotation::ByItself => "by itself",
             Quotation::AsShared => "as of the core shared: it was too rarely alone",
             Quotation::WithInterval => "with its interval",
+            Quotation::WithoutInterval => "no: a value of it has no interval",
             Quotation::NotAtAll => "no: its evidence fails",
             Quotation::OfALimit => "no: a limit that this run set",
         }
@@ -56,6 +59,8 @@ impl Quotation {
         let is_useful = |reach: &Option<f64>| reach.is_some_and(|reach| reach <= USEFUL);
         if !reaches.is_empty() && reaches.iter().all(is_useful) {
             Quotation::ByItself
+        } else if reaches.iter().any(Option::is_none) {
+            Quotation::WithoutInterval
         } else {
             Quotation::WithInterval
         }

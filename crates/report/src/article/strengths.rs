@@ -38,7 +38,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
     let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
     let beside = format!(
-        "beside the nearest published machines ({}), in operations that their sources timed alike, of each experiment the furthest; in brackets, this machine over that one; this run measures the reason only where it says so",
+        "beside the nearest published machines ({}), in operations that their sources timed alike, the furthest, one of an experiment and {EACH} at most; in brackets, this machine over that one; this run measures the reason only where it says so",
         nearest.names()
     );
     let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };

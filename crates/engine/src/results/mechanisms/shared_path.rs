@@ -10,8 +10,8 @@ use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "shared_path",
-    condition: "two threads move significantly more of memory together, by more than a factor of 1.25, while a cache line takes longer \
-                between their CPUs",
+    condition: "two threads move more of memory together, by more than a factor of 1.25, while a cache line takes longer between their \
+                CPUs: significantly by one method, or by each of at least six",
     judge,
     #[cfg(test)]
     points: &[TOGETHER],
@@ -46,12 +46,18 @@ pub(super) fn judge(premises: &Premises) -> Option<Conclusion> {
     concluded(rates.collect())
 }
 
+/// The methods that show it by all of them showing it, however few trials each has there: by chance one of 64 times.
+const UNANIMOUS: usize = 6;
+
 /// The conclusion from the rates of some methods at two distances, the shorter one first.
 fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion> {
     let all = rates.len();
     let is_more =
         |near: Found, far: Found| far.value > CLOSE * near.value && far.differs_from(&near) == Some(true);
-    let surely: Vec<_> = rates.into_iter().filter(|(_, near, far)| is_more(near.rate, far.rate)).collect();
+    let is_each =
+        all >= UNANIMOUS && rates.iter().all(|(_, near, far)| far.rate.value > CLOSE * near.rate.value);
+    let surely: Vec<_> =
+        rates.into_iter().filter(|(_, near, far)| is_each || is_more(near.rate, far.rate)).collect();
     let lowest = |near: Found, far: Found| far.over(near).ends().map_or(0.0, |(low, _)| low);
     let (what, near, far) = surely
         .iter()
@@ -96,6 +102,24 @@ mod tests {
             text.contains("move {59000000000} of memory together while a cache line takes {173}"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn what_each_of_many_methods_shows_once_is_shown() {
+        let one_trial = |rate: f64| AtDistance {
+            line_ns: 177.0,
+            rate: Found::bare(rate, Dimension::Of(Unit::BytesPerSecond)),
+        };
+        let rates = |number: usize, last: f64| {
+            let method = |place: usize| {
+                let far = if place + 1 == number { last } else { 60e9 };
+                (format!("read, {place}"), at(32.7, 32e9, 1e9), one_trial(far))
+            };
+            concluded((0..number).map(method).collect()).is_some()
+        };
+        assert!(rates(6, 60e9), "by each of six");
+        assert!(!rates(6, 33e9), "one of them does not");
+        assert!(!rates(5, 60e9), "too few methods");
     }
 
     #[test]
