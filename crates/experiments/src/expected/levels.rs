@@ -324,7 +324,8 @@ mod tests {
         }
         let text = text(&limits, &curve);
         assert!(
-            text.contains("L2: {4} up to {") && text.contains("L3 ({33554432} declared): no separate plateau"),
+            text.contains("L2: {4} up to {")
+                && text.contains("L3 ({33554432} declared): no separate plateau"),
             "{text}"
         );
         assert!(!text.contains("L3: {150"), "{text}");

@@ -47,8 +47,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     // The TLB's part of the difference, where the array of few pages shows one.
     let is_in_part = few_pages.is_some_and(|few| is_less(few, whole));
     let cause = match few_pages {
-        Some(_) if is_in_part => "in part because the prefetcher also fetches the adjacent line",
-        Some(_) => "the prefetcher also fetches the adjacent line",
+        Some(_) if is_in_part => "in part probably because the prefetcher also fetches the adjacent line",
+        Some(_) => "probably the prefetcher also fetches the adjacent line",
         None => {
             "the prefetch of the adjacent line or fewer misses of the TLB, which this run does not separate"
         }
@@ -113,7 +113,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains(": the prefetcher also fetches the adjacent line.")
+            text.contains(": probably the prefetcher also fetches the adjacent line.")
                 && text.contains("so the TLB is not the cause"),
             "{text}"
         );
@@ -123,7 +123,7 @@ mod tests {
     fn where_few_pages_take_less_than_many_the_prefetch_is_a_part_of_the_cause() {
         let text = text(80.0, Some(125.0)).expect("a mechanism");
         assert!(
-            text.contains(": in part because the prefetcher") && text.contains("it is {0.64}."),
+            text.contains(": in part probably because the prefetcher") && text.contains("it is {0.64}."),
             "{text}"
         );
         assert!(

@@ -2,6 +2,7 @@
 //! the path is full.
 
 use super::{Conclusion, Premises, Rule};
+use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
 use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
 use fathom_core::quantity::Unit;
@@ -69,7 +70,10 @@ fn path(premises: &Premises, way: &str, window: Selector, trip: Selector, packet
     let begins = FIRST_SEGMENTS * (packet - HEADERS);
     let doublings = (full / begins).log2().ceil().max(0.0);
     let ramps = first.value < last.value && first.differs_from(last) == Some(true);
+    // What may be a ramp is not called none.
+    let is_flat = first.over(*last).ends().is_none_or(|(low, _)| low > 1.0 / CLOSE);
     let verdict = match (ramps, doublings > 0.0) {
+        (false, _) if !is_flat => " is not shown to have a ramp, nor to have none",
         (true, true) => " has the ramp of slow start",
         (true, false) => " has a ramp, but not that of slow start",
         (false, true) => " shows no ramp in its windows, though slow start would cause one",
@@ -123,6 +127,21 @@ mod tests {
             "{}",
             conclusion.because.plain()
         );
+    }
+
+    #[test]
+    fn a_first_window_that_may_have_much_less_is_not_called_without_a_ramp() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        TRIP_PEER.plant(&mut known, 1e6);
+        for (place, rate) in [0.7e6, 1e6, 1e6].into_iter().enumerate() {
+            let of =
+                WINDOW_PEER.point(&[("chunk", json!(131_072)), ("start", json!(place as u64 * 500_000))]);
+            let found = fathom_described::found_within(0.6, rate, Dimension::Of(Unit::BytesPerSecond));
+            known.learn("network/bandwidth", &of, found);
+        }
+        let conclusion = judge(&Premises { known: &known, points: &[] }).expect("a path");
+        assert!(conclusion.headline.plain().contains("nor to have none"), "{}", conclusion.headline.plain());
     }
 
     #[test]

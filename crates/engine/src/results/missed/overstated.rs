@@ -83,8 +83,8 @@ impl Overstated {
             return statement!("The measured value lies among the published ones.{published}", published);
         }
         statement!(
-            "Without {name}, which this run does not measure, the prediction would not be more than {FAIR} times too high: it has \
-             {predicted} for it, and the result leaves {remaining} at most.{published}",
+            "One term of the prediction is too high: it has {predicted} for {name}, which this run does not measure, and the result \
+             leaves {remaining} for it at most.{published}",
             name = Statement::from(self.name.as_str()),
             predicted = self.predicted.named("the assumed term, in the prediction"),
             remaining,

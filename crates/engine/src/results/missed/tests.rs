@@ -326,11 +326,11 @@ fn a_term_longer_than_the_whole_is_where_the_miss_lies() {
     let mut points = [cost(20.0)];
     let text = judged(None, &mut points).join("\n");
     assert!(
-        text.contains("Without entering and leaving the kernel, which this run does not measure, the prediction would not be more than 2 times too high: it has {50}"),
+        text.contains("One term of the prediction is too high: it has {50} for entering and leaving the kernel, which this run does not measure"),
         "{text}"
     );
     assert!(
-        text.contains("the result leaves {20} at most")
+        text.contains("leaves {20} for it at most")
             && text.contains("{1} would not be so far too high without one term"),
         "{text}"
     );
@@ -367,8 +367,7 @@ fn what_the_run_measured_of_the_other_terms_bounds_the_one() {
     );
     let text = judged(None, &mut [result(Unit::Nanoseconds, 20.0, prediction)]).join("\n");
     assert!(
-        text.contains("Without a name made, which")
-            && text.contains("it has {100} for it, and the result leaves {12} at most"),
+        text.contains("it has {100} for a name made, which this run does not measure, and the result leaves {12} for it at most"),
         "{text}"
     );
 }

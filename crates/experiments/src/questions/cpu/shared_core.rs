@@ -113,9 +113,12 @@ impl Experiment for SharedCore {
                 share,
             ));
         }
-        let shared = if siblings && point.name(&FIGURE) == WORKING { 2.0 } else { 1.0 };
-        let what =
-            "a cycle for four additions (Fog, Instruction tables), the width halved by a second thread";
+        let halves = siblings && point.name(&FIGURE) == WORKING;
+        let (shared, what) = if halves {
+            (2.0, "a cycle for four additions (Fog, Instruction tables), the width halved by a second thread")
+        } else {
+            (1.0, "a cycle for four additions (Fog, Instruction tables)")
+        };
         Ok(Prediction::new().hardware(what, shared / 4.0, known.cycle()))
     }
 

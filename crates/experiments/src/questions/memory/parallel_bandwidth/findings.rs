@@ -37,7 +37,7 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
         let finding = finding!(
             Question::Bandwidth,
             "{all} threads {name} ({method}) {together} together, {here} what one moves here, {one}, and {there} what it moves by \
-             memory/bandwidth, {alone}: the two differ.",
+             memory/bandwidth, {alone}: the two rates of one thread differ.",
             name = kernel.kind.name(),
             method = kernel.method,
             together = together.named(&format!("{all} threads, {what}")),
