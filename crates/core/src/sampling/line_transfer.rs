@@ -5,6 +5,7 @@ use super::affinity;
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw};
 use crate::sorting;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 /// Exchanges of a batch, each there and back: long compared with the clock's step.
@@ -38,11 +39,17 @@ pub fn round_trip([near, far]: [usize; 2], clock: ClockKind) -> Option<f64> {
 
 /// The exchanges with a thread on the other CPU, which ends with them.
 fn exchange<C: Clock>(clock: &C, far: usize) -> Option<f64> {
-    let (turns, is_over) = (Turns(AtomicU32::new(0)), AtomicBool::new(false));
+    let (turns, is_over) = (&Turns(AtomicU32::new(0)), &AtomicBool::new(false));
     std::thread::scope(|scope| {
-        let answering = || affinity::pin(far).is_ok().then(|| answer(&turns, &is_over));
+        let (arrived, arrival) = mpsc::channel();
+        let answering = move || {
+            if affinity::pin(far).is_ok() && arrived.send(()).is_ok() {
+                answer(turns, is_over);
+            }
+        };
         std::thread::Builder::new().spawn_scoped(scope, answering).ok()?;
-        let ticks = batches(clock, &turns);
+        // A thread begins on the CPU of the one that made it, and leaves it for its own only if that one does not spin there.
+        let ticks = arrival.recv_timeout(PATIENCE).ok().and_then(|()| batches(clock, turns));
         is_over.store(true, Ordering::Release);
         ticks
     })
