@@ -59,7 +59,7 @@ impl Quotation {
         let is_useful = |reach: &Option<f64>| reach.is_some_and(|reach| reach <= USEFUL);
         if !reaches.is_empty() && reaches.iter().all(is_useful) {
             Quotation::ByItself
-        } else if reaches.iter().any(Option::is_none) {
+        } else if reaches.len() > 1 && reaches.iter().any(Option::is_none) {
             Quotation::WithoutInterval
         } else {
             Quotation::WithInterval
@@ -183,6 +183,11 @@ mod tests {
             "a limit, or a value without an interval"
         );
         assert_eq!(Quotation::by_reach(&[]), Quotation::WithInterval);
+        assert_eq!(
+            Quotation::by_reach(&[Some(0.04), None]),
+            Quotation::WithoutInterval,
+            "a state of few trials"
+        );
     }
 
     #[test]

@@ -32,7 +32,7 @@ fn by_giving_up_or_blocking(known: &Known) -> Option<Finding> {
     });
     let besides = blocked.beyond(given_up).map(|besides| {
         statement!(
-            " To block, and be woken, takes {besides} more than to give up the CPU and stay runnable.",
+            " To block, and be woken, takes at least {besides} more than to give up the CPU and stay runnable, of which the system call is counted.",
             besides = besides.named("blocking over giving up the CPU")
         )
     });
