@@ -3,6 +3,7 @@
 use super::words::{self, plural};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::Estimate;
 use fathom_engine::record::Header;
 use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results, is_of_both};
 
@@ -66,6 +67,11 @@ pub(super) fn of_figure(point: &PointResult) -> Option<String> {
 /// The name of a distance: `CPUs 32.7 ns apart`.
 pub(super) fn of(distance: &CpuDistance) -> String {
     format!("CPUs {} apart", line(distance))
+}
+
+/// The name of a value at another distance, which few trials may have: `CPUs 172 ns apart, 1 trial`.
+pub(super) fn of_another(distance: &CpuDistance, estimate: &Estimate) -> String {
+    format!("{}, {}", of(distance), plural(estimate.trials, "trial"))
 }
 
 /// The meaning of the names below a table; empty if none of these points has one.

@@ -149,8 +149,7 @@ fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     };
     let shared = point.shared().map(|estimate| second(occupancy::SHARED, RowOf::CoreShared, estimate));
     let elsewhere = point.at_other_distance().map(|(at, estimate)| {
-        let state = format!("{}, {}", cpu_distance::of(at), words::plural(estimate.trials, "trial"));
-        second(&state, RowOf::OtherDistance, estimate)
+        second(&cpu_distance::of_another(at, estimate), RowOf::OtherDistance, estimate)
     });
     let row = row(point, measure, placement_said);
     of_states(row, measure).into_iter().chain(shared).chain(elsewhere).collect()

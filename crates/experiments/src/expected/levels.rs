@@ -137,11 +137,9 @@ fn beyond_last(shown: &ShownCurve, memory: Option<f64>, along: Along) -> Option<
         let largest =
             Found::exact(at.exp2().round(), along.dimension).named(&format!("{beyond}, the largest"));
         let measured = Measured { value: *latency, interval: *interval };
-        let latency =
-            Found { core: shown.core, ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) };
         statement!(
             ", and not flat: {latency} at {largest}{noun}",
-            latency = latency.named(&format!("{beyond}, latency of the largest")),
+            latency = latency_of(measured, shown.core).named(&format!("{beyond}, latency of the largest")),
             largest,
             noun = along.noun
         )
@@ -192,8 +190,12 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
 
 fn value(plateau: &Plateau, name: &str, core: Option<CoreUse>) -> Statement {
     let measured = Measured { value: plateau.value, interval: Some(plateau.interval) };
-    let latency = Found { core, ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) };
-    statement!("{figure}", figure = latency.named(&format!("{name}, latency")))
+    statement!("{figure}", figure = latency_of(measured, core).named(&format!("{name}, latency")))
+}
+
+/// A time in nanoseconds, of a curve in this state of the core.
+fn latency_of(measured: Measured, core: Option<CoreUse>) -> Found {
+    Found { core, ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) }
 }
 
 /// The widest interval of an end, in octaves: caches of neighbouring levels are at least as far apart, and one that reaches from the one

@@ -138,12 +138,8 @@ fn rows(main: &Main, shared: Option<Measure>, has_states: bool) -> Vec<Row> {
         ])
     };
     let of_shared = point.shared().map(|estimate| second(occupancy::SHARED.to_owned(), estimate));
-    let elsewhere =
-        point.estimate().and(point.cpu_distance.as_ref()).and_then(|distance| distance.other.as_ref());
-    let elsewhere = elsewhere.map(|(at, estimate, trials)| {
-        let trials = words::plural(*trials, "trial");
-        second(format!("{}, {trials}", cpu_distance::of(at)), estimate)
-    });
+    let elsewhere = point.at_other_distance();
+    let elsewhere = elsewhere.map(|(at, estimate)| second(cpu_distance::of_another(at, estimate), estimate));
     [row(main, shared, has_states)].into_iter().chain(of_shared).chain(elsewhere).collect()
 }
 

@@ -52,12 +52,12 @@ const UNANIMOUS: usize = 6;
 /// The conclusion from the rates of some methods at two distances, the shorter one first.
 fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion> {
     let all = rates.len();
-    let is_more =
-        |near: Found, far: Found| far.value > CLOSE * near.value && far.differs_from(&near) == Some(true);
-    let is_each =
-        all >= UNANIMOUS && rates.iter().all(|(_, near, far)| far.rate.value > CLOSE * near.rate.value);
+    let is_more = |near: Found, far: Found| far.value > CLOSE * near.value;
+    let is_surely_more =
+        |near: Found, far: Found| is_more(near, far) && far.differs_from(&near) == Some(true);
+    let is_each = all >= UNANIMOUS && rates.iter().all(|(_, near, far)| is_more(near.rate, far.rate));
     let surely: Vec<_> =
-        rates.into_iter().filter(|(_, near, far)| is_each || is_more(near.rate, far.rate)).collect();
+        rates.into_iter().filter(|(_, near, far)| is_each || is_surely_more(near.rate, far.rate)).collect();
     let lowest = |near: Found, far: Found| far.over(near).ends().map_or(0.0, |(low, _)| low);
     let (what, near, far) = surely
         .iter()

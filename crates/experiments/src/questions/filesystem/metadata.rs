@@ -82,15 +82,14 @@ impl Experiment for Metadata {
             .software("entering the kernel", calls(operation), kernel_service::entry(known))
             .being(TermEvent::KernelEntry);
         let (work, ns) = match operation {
-            STAT | MISSING => ("a path of four names looked up, and attributes copied", 400.0),
-            OPEN => ("a path of four names looked up, a file object made and released", 900.0),
-            _ => ("the same as warm", 400.0),
+            STAT | MISSING => ("a path of four names looked up, and attributes copied", Some(400.0)),
+            OPEN => ("a path of four names looked up, a file object made and released", Some(900.0)),
+            CREATE => ("a name and its inode made, and removed, each with its part of the journal", None),
+            _ => ("the same as warm", Some(400.0)),
         };
-        let prediction = if operation == CREATE {
-            let what = "a name and its inode made, and removed, each with its part of the journal";
-            kernel_service::names_changed(entered, what, 2.0, known)
-        } else {
-            kernel_service::assumed(entered, work, ns, known)
+        let prediction = match ns {
+            Some(ns) => kernel_service::assumed(entered, work, ns, known),
+            None => kernel_service::names_changed(entered, work, 2.0, known),
         };
         let kind = known.machine.storage.file_system.value().and_then(|name| network_mount(name));
         let prediction = match kind.filter(|_| exchanges(operation) > 0.0) {
