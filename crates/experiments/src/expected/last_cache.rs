@@ -8,25 +8,38 @@ use fathom_core::quantity::declared;
 /// The finding if loads take half of the latency of memory although their set is less than half of the last-level cache. `curve`
 /// gives the latency by the size of the set, ascending.
 pub fn short_of_declared(known: &Known, curve: &[(u64, Found)]) -> Option<Finding> {
-    let (level, bytes) = hierarchy::declared(known.machine).last().copied()?;
+    let caches = hierarchy::declared(known.machine);
+    let (level, bytes) = caches.last().copied()?;
     // A cache with random replacement still holds a fifth of a set twice as large.
     let (largest, memory) = curve.last().copied().filter(|(size, _)| *size >= 2 * bytes)?;
     let (from, load) = half_of_the_way(curve).filter(|(from, _)| *from < bytes / 2)?;
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let whose = if known.machine.is_virtual() {
-        " The rest may be used by other guests, or not be available to this one; that is not visible from inside."
+        " Other guests may use the rest."
     } else {
-        " The rest may be used by other cores."
+        " Other cores may use the rest."
     };
+    let before = caches.iter().rev().nth(1).map(|(_, bytes)| *bytes);
     Some(finding!(
         Question::Caches,
-        "L{level} is declared as {declared}, but with an array of {from} a load already takes {load}, over half of \
-         the {memory} from {largest}: this core can use at most {from} of L{level}.{whose}",
+        "Of the {declared} declared of L{level} this core can use at most {from}: from such an array a load takes {load}, over half of \
+         the {memory} from {largest}{still}.{whose}",
+        still = before.and_then(|before| still_in_it(2 * before, from, curve)).unwrap_or_default(),
         declared = size(bytes).named("last cache, declared"),
         from = size(from).named("half of memory's latency"),
         load = load.named("load, half of memory's latency"),
         largest = declared::size(largest),
         memory = memory.named("load, largest size")
+    ))
+}
+
+/// What a load takes from an array of this size or the next larger one that was measured, below the size at which the cache ends.
+fn still_in_it(size: u64, end: u64, curve: &[(u64, Found)]) -> Option<Statement> {
+    let (at, load) = curve.iter().find(|(at, _)| *at >= size).filter(|(at, _)| 2 * at <= end)?;
+    Some(statement!(
+        ", and {load} from one of {at}",
+        load = load.named("load, within the last cache"),
+        at = declared::size(*at)
     ))
 }
 

@@ -72,8 +72,7 @@ pub fn of_caches(known: &Known, pages: &str, curve: &LevelCurve) -> Option<Findi
         }
     }
     let lead = format!(
-        "Levels found in the curve on {pages} pages, each with the time of its flattest part over all sizes (a row of the table is of \
-         one size): "
+        "Levels found in the curve on {pages} pages, each with the time of its flattest part, over several sizes: "
     );
     Some(finding!(Question::Caches, "{lead}{levels}.", levels).about(pages))
 }

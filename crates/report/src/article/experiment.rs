@@ -20,8 +20,8 @@ use fathom_engine::results::{PointResult, Results};
 /// The number of missed predictions explained in the paper; the appendix has all.
 const MOST_MISSED: usize = 1;
 
-/// The most words of findings in the paper, about a sixth of a page; the rest is in the appendix.
-const MOST_WORDS: usize = 100;
+/// The most words of findings in the paper, about a quarter of a page; the rest is in the appendix.
+const MOST_WORDS: usize = 160;
 
 /// The section of the experiment at this position in the plan.
 pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
@@ -191,24 +191,26 @@ fn shown(
         .collect()
 }
 
-/// The findings: the first of them for the paper, and the rest for the appendix.
+/// The findings: for the paper each of them for which there is still room, and the rest for the appendix.
 fn findings(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
-    let all: Vec<&Finding> = results.findings_of(name).iter().filter(|finding| !finding.is_miss()).collect();
-    let mut words = 0;
-    let first = all.iter().take_while(|finding| {
-        let before = words;
-        words += sentence(finding).split_whitespace().count();
-        before == 0 || words <= MOST_WORDS
-    });
-    let room = first.count();
+    let all = results.findings_of(name).iter().filter(|finding| !finding.is_miss());
     // What is published of the operation stands beside its result, however much else is to be said.
-    let (beside, rest): (Vec<&Finding>, Vec<_>) =
-        all[room..].iter().partition(|finding| finding.question == Question::Prediction);
-    let number = usize::from(!beside.is_empty());
-    let sentences =
-        |findings: &mut dyn Iterator<Item = &&Finding>| findings.map(|of| sentence(of)).collect::<Vec<_>>();
-    let few = sentences(&mut all[..room].iter().chain(&beside[..number]));
-    (list_of(&few), list_of(&sentences(&mut beside[number..].iter().chain(&rest))))
+    let (beside, mine): (Vec<&Finding>, Vec<_>) =
+        all.partition(|finding| finding.question == Question::Prediction);
+    let mut words = 0;
+    let (mut few, mut more) = (vec![], vec![]);
+    for text in mine.into_iter().map(sentence) {
+        let long = text.split_whitespace().count();
+        if words == 0 || words + long <= MOST_WORDS {
+            words += long;
+            few.push(text);
+        } else {
+            more.push(text);
+        }
+    }
+    let mut beside = beside.into_iter().map(sentence);
+    few.extend(beside.next());
+    (list_of(&few), list_of(&beside.chain(more).collect::<Vec<_>>()))
 }
 
 /// A list of sentences, with the explanation of marks in them.

@@ -17,7 +17,7 @@ struct Influence {
 /// A wake-up of an idle CPU.
 const WAKE_UP: &str = "waking an idle CPU";
 
-const INFLUENCES: [Influence; 7] = [
+const INFLUENCES: [Influence; 8] = [
     Influence {
         experiment: "cpu/system_call",
         mechanism: "kernel_entry",
@@ -38,6 +38,13 @@ const INFLUENCES: [Influence; 7] = [
         brief: "the path to memory that CPUs near each other share",
         is_good: false,
         is_of: |point| point.number_of("threads") == Some(2),
+    },
+    Influence {
+        experiment: "memory/parallel_bandwidth",
+        mechanism: "common_limit",
+        brief: "a limit that the cores share",
+        is_good: false,
+        is_of: |point| point.is("kind", "read") && point.number_of("threads").is_some_and(|many| many > 1),
     },
     Influence {
         experiment: "network/round_trip",

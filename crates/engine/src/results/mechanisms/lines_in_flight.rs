@@ -1,9 +1,10 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-use super::{Conclusion, MechanismKind, Premises, Rule, shared_path};
+use super::common_limit::{BesideOne, READ, TOGETHER};
+use super::{Conclusion, MechanismKind, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -14,10 +15,6 @@ pub(super) const RULE: Rule = Rule {
     points: &[READ, CHASES, LOAD, TOGETHER],
 };
 
-const READ: Selector = Selector::only(
-    "memory/bandwidth",
-    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any)],
-);
 const CHASES: Selector = Selector::only(
     "memory/memory_parallelism",
     &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Any), ("size", Any)],
@@ -27,12 +24,6 @@ const LOAD: Selector = Selector::only(
     "memory/load_latency",
     &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
 );
-const TOGETHER: Selector = Selector::only(
-    "memory/parallel_bandwidth",
-    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any), ("threads", Any)],
-)
-.at(Placement::Spread);
-
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
     // A rate of several states has no one number of lines.
@@ -53,12 +44,11 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         load = load.named("a dependent load from memory"),
         size = size.named("size of what is chased through")
     );
-    let of_all = if shared_path::judge(premises).is_some() { OF_THE_PATH } else { OF_ALL };
     let because = statement!(
         "Little's law is an identity, not a cause: lines in flight = bandwidth × latency ÷ line of {line} \
          bytes.{by_chases}{together}",
         by_chases = by_chases(&chases, *chase, lines),
-        together = together(known, rate, of_all)
+        together = together(known)
     );
     Some(Conclusion { kind: MechanismKind::Identity, ..Conclusion::of(headline, because) })
 }
@@ -101,43 +91,24 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     )
 }
 
-const OF_ALL: &str = "the limit is one that the cores share, the memory or the path to it, not the lines in flight of one core";
-const OF_THE_PATH: &str = "the limit is a path to memory that cores so near each other share, not the memory: farther apart they read more";
-
-/// Whether more cores read more than one does at its best, the given rate or that of the same experiment: if so, the limit is the
-/// core's, else that which all have.
-fn together(known: &Known, rate: Found, of_all: &'static str) -> Statement {
-    let all: Vec<(u64, Found)> = TOGETHER.along("threads", known);
-    let best = |threads: u64| {
-        let mine = all.iter().filter(|(count, _)| *count == threads).map(|(_, rate)| *rate);
-        mine.max_by(|one, other| one.value.total_cmp(&other.value))
-    };
-    let most = all.last().map_or(1, |(threads, _)| *threads);
-    let (Some(own), Some(many)) = (best(1).filter(|_| most > 1), best(most)) else {
-        return Statement::default();
-    };
-    let one = if own.value > rate.value { own } else { rate };
-    let limit = match many.differs_from(&one) {
-        // Not significantly more may still be twice as much.
-        Some(false) if !is_known_to_be_no_more(many.over(one)) => return Statement::default(),
-        Some(false) => {
-            return statement!(" {most} cores read no more than one: {of_all}.");
-        }
-        Some(true) if many.over(one).ends().is_some_and(|(low, _)| low > MORE) => {
-            "one core is limited by its lines in flight, not by the memory"
-        }
-        _ => of_all,
-    };
-    let times = many.over(one).named("read by all cores over one");
-    statement!(" {most} cores read {times} times as much as one: {limit}.", times)
-}
-
-/// From this factor on more cores read more than one.
-const MORE: f64 = 1.2;
-
-/// Whether a ratio is known to be below what would be more.
-fn is_known_to_be_no_more(times: Found) -> bool {
-    times.measured.interval.map_or(times.value, |ends| ends.high) < MORE
+/// Whether more cores read more than one does at its best: if so, the lines in flight of one core are its limit.
+fn together(known: &Known) -> Option<Statement> {
+    let beside = BesideOne::of(known)?;
+    let cores = beside.cores;
+    let times = beside.times().named("read by all cores over one");
+    if beside.is_more() {
+        Some(statement!(
+            " {cores} cores read {times} times as much as one: one core is limited by its lines in flight, not by the memory.",
+            times
+        ))
+    } else {
+        beside.is_no_more().then(|| {
+            statement!(
+                " {cores} cores read {times} times as much as one: the lines in flight of one core are not the limit.",
+                times
+            )
+        })
+    }
 }
 
 #[cfg(test)]
@@ -210,24 +181,10 @@ mod tests {
     }
 
     #[test]
-    fn where_more_cores_read_little_more_they_share_the_limit() {
-        assert!(conclusion(10e9, None).because.plain().contains("the limit is one that the cores share"));
-        let found =
-            |rate: f64| fathom_described::found_within(0.01, rate, Dimension::Of(Unit::BytesPerSecond));
-        let machine = planted::machine();
-        let text = |both: f64| {
-            let mut known = Known::new(&machine, None);
-            for (threads, rate) in [(1, 30e9), (2, both)] {
-                let set = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
-                known.learn(TOGETHER.experiment, &TOGETHER.point(&set), found(rate));
-            }
-            together(&known, found(30e9), OF_ALL).plain()
-        };
-        assert!(
-            text(33e9).contains("{1.1} times as much as one: the limit is one that the cores share"),
-            "{}",
-            text(33e9)
-        );
-        assert!(text(58e9).contains("one core is limited by its lines in flight"), "{}", text(58e9));
+    fn lines_in_flight_are_the_limit_of_one_core_only_where_more_cores_read_more() {
+        let alike = conclusion(10e9, None).because.plain();
+        assert!(alike.contains("the lines in flight of one core are not the limit"), "{alike}");
+        let little_more = conclusion(11e9, None).because.plain();
+        assert!(little_more.contains("cores read {1.1} times as much as one: the lines"), "{little_more}");
     }
 }

@@ -8,6 +8,7 @@ mod fault_around;
 mod flat_load;
 mod guest_exit;
 mod kernel_entry;
+mod common_limit;
 mod lines_in_flight;
 mod process;
 mod processes_made;
@@ -81,6 +82,7 @@ const RULES: &[Rule] = &[
     guest_exit::RULE,
     shared_path::RULE,
     kernel_entry::RULE,
+    common_limit::RULE,
     lines_in_flight::RULE,
     shared_cache::RULE,
     adjacent_line::RULE,

@@ -1,5 +1,6 @@
 //! What do operations on a file's name and attributes cost?
 
+use super::directory;
 use super::remote_read::no_data;
 use crate::apparatus::filesystem::apart;
 use crate::expected::device_facts;
@@ -123,6 +124,10 @@ impl Experiment for Metadata {
         Ok(if is_mounted { work.stating(MOUNTED, 1.0) } else { work })
     }
 
+    fn findings(&self, known: &Known) -> Vec<Finding> {
+        beside_each_other(known).into_iter().collect()
+    }
+
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         if point.name(&OPERATION) == COLD_STAT {
             let claim = "the device was asked: bytes read from devices per call";
@@ -144,6 +149,41 @@ impl Experiment for Metadata {
         );
         vec![waited, Check::system_calls(observed, calls(point.name(&OPERATION)))]
     }
+}
+
+/// The operations beside each other, and beside names that are new each time.
+fn beside_each_other(known: &Known) -> Option<Finding> {
+    let of = |operation| known.found(ABOUT.name, &Point::new().named(&OPERATION, operation));
+    let stat = of(STAT)?;
+    let others = [
+        (MISSING, "the attributes of one missing name, the same each time,"),
+        (OPEN, "opening and closing one of them"),
+        (CREATE, "creating, closing and removing a file of one name"),
+    ];
+    let others = others.into_iter().filter_map(|(operation, text)| {
+        let time = of(operation)?;
+        Some(statement!(
+            "{text} {time}, {times} times",
+            text,
+            time = time.named(operation),
+            times = time.over(stat).named(&format!("{operation} over {STAT}"))
+        ))
+    });
+    let others = Statement::joined(others, "; ")?;
+    let beside = of(CREATE).and(directory::made_and_removed(known)).map(|both| {
+        statement!(
+            " Where each name is new, in a directory of many, creating and removing take {both} (filesystem/directory).",
+            both = both.named("creating and removing new names")
+        )
+    });
+    Some(finding!(
+        Question::Experiment,
+        "Looking up the attributes of one of {files} known files takes {stat}; {others}.{beside}",
+        files = (FOLDERS * FILES_OF_A_FOLDER).to_string(),
+        stat = stat.named(STAT),
+        others,
+        beside
+    ))
 }
 
 /// Stated: that the folder is on a network mount, whose server is asked.

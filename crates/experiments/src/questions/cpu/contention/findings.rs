@@ -9,7 +9,29 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let curves = OBJECTS.into_iter().filter_map(|object| curve(object, known));
     let apart = [ADD, MUTEX].into_iter().filter_map(|object| apart(object, known));
     let fair = OBJECTS.into_iter().filter_map(|object| each(object, known));
-    curves.chain(apart).chain(fair).collect()
+    all_objects(known).into_iter().chain(apart).chain(fair).chain(curves).collect()
+}
+
+/// Every object beside the others, with as many threads as each was measured with; `None` for fewer than two.
+fn all_objects(known: &Known) -> Option<Finding> {
+    let measured =
+        OBJECTS.into_iter().filter_map(|object| Some((object, most(object, known)?))).collect::<Vec<_>>();
+    let threads = measured.iter().map(|(_, (threads, _))| *threads).min().filter(|_| measured.len() > 1)?;
+    let each = measured.into_iter().filter_map(|(object, (number, many))| {
+        let one = known.found(NAME, &alone(object)).filter(|_| number == threads)?;
+        Some(statement!(
+            "{object} {many}, {times} times",
+            object,
+            many = many.named(&format!("{object}, together")),
+            times = many.over(one).named(&format!("{object}, together over one thread"))
+        ))
+    });
+    let each = Statement::joined(each, "; ")?;
+    Some(finding!(
+        Question::Experiment,
+        "How long {threads} threads on one object take together for an operation, and how many times what one thread takes alone: {each}.",
+        each
+    ))
 }
 
 /// Times per operation of all together, by the number of threads.

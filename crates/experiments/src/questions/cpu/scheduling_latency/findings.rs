@@ -9,8 +9,8 @@ use crate::apparatus::cpu::busy::LoadPolicy;
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let loads = [TIMER, MESSAGE].into_iter().filter_map(|wake| loads(wake, known));
-    loads.chain(requests(known)).chain(quotas(known)).collect()
+    let all = [loads(TIMER, known), requests(known), quotas(known), loads(MESSAGE, known)];
+    all.into_iter().flatten().collect()
 }
 
 /// The lateness of a wake-up on idle CPUs, and under every load that was measured.
@@ -58,7 +58,7 @@ fn quotas(known: &Known) -> Option<Finding> {
         let misses = of(MISSES)?;
         let used = percent.to_string();
         Some(statement!(
-            "of which {used} % are used a request begins {late} late ({misses} by more than 1 ms), and {throttling} of the periods are \
+            "where {used} % of it are used a request begins {late} late ({misses} by more than 1 ms), and {throttling} of the periods are \
              throttled",
             used = &used,
             late = late.named(&format!("under a quota, {used} % used")),

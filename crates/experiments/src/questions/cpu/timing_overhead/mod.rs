@@ -5,7 +5,7 @@ mod predicted;
 
 pub use predicted::{between_readings, clock_gettime, measured_exit, published_exit};
 
-use crate::arch::{CounterForm, FORMS};
+use crate::arch::{CounterForm, FORMS, KEEPS_WORK};
 use fathom_core::machine::ClockReading;
 use fathom_core::prelude::*;
 use fathom_core::sampling::clock::{kernel_clock, leave_the_step, smallest_step};
@@ -212,8 +212,30 @@ impl Experiment for TimingOverhead {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        around_work::kept_between(known).into_iter().chain(read_by_the_kernel(known)).collect()
+        let all = [costs_and_steps(known), around_work::kept_between(known), read_by_the_kernel(known)];
+        all.into_iter().flatten().collect()
     }
+}
+
+/// What a reading costs and the least step that it shows: of the first form of the counter, of the one that is used here, and of the
+/// kernel's clocks.
+fn costs_and_steps(known: &Known) -> Option<Finding> {
+    let readings = [FORMS.first()?.name, KEEPS_WORK, "monotonic by library", "monotonic-coarse by library"];
+    let each = readings.into_iter().filter_map(|reading| {
+        let of = |measure| known.found(NAME, &Point::new().named(&READING, reading).named(&MEASURE, measure));
+        Some(statement!(
+            "`{reading}` {cost} and {step}",
+            cost = of(COST)?.named(&format!("{reading}, a reading")),
+            step = of(RESOLUTION)?.named(&format!("{reading}, least step"))
+        ))
+    });
+    let each = Statement::joined(each, "; ")?;
+    Some(finding!(
+        Question::Experiment,
+        "A reading costs, and the least step between two that differ is: {each}. `{KEEPS_WORK}` is what Fathom times with; a form that \
+         takes longer than the counter's own step shows several of them as one.",
+        each
+    ))
 }
 
 /// A reading by the library is no system call, or always one if programs cannot read the kernel's clock.

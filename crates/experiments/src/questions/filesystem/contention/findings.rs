@@ -8,9 +8,10 @@ use fathom_core::prelude::*;
 use fathom_core::sorting;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
-    let rates = [ALL_SEQUENTIAL, ALL_RANDOM].into_iter().filter_map(|pattern| best_rate(pattern, known));
-    grows.chain(rates).chain(order(known)).collect()
+    let mut grows = PATTERNS.into_iter().filter_map(|pattern| growth(pattern, known));
+    let rates = [ALL_SEQUENTIAL, ALL_RANDOM].map(|pattern| best_rate(pattern, known));
+    let first = [grows.next(), order(known)];
+    first.into_iter().chain(rates).flatten().chain(grows).collect()
 }
 
 /// Growth of the time per block with the number of processes: one line, or two that meet; compared with a device that serves one

@@ -13,26 +13,27 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn growth(known: &Known) -> Option<Finding> {
     let time = |task, names| known.found(ABOUT.name, &point(task, (names, 1, OWN)));
     let most = [MOST, MANY].into_iter().find(|names| time(NameTask::Create, *names).is_some())?;
-    let of_tasks = NameTask::ALL.into_iter().filter_map(|task| {
-        let (few, many) = (time(task, USUAL)?, time(task, most)?);
-        let name = task.name();
-        let judged = match many.differs_from(&few) {
-            Some(false) => ", not significantly different",
-            _ => "",
-        };
-        Some(statement!(
-            "{name} {few} and {many}{judged}",
-            few = few.named(&format!("{name}, fewest names")),
-            many = many.named(&format!("{name}, most names"))
-        ))
+    let both = |task: NameTask| Some((task.name(), time(task, USUAL)?, time(task, most)?));
+    let of_tasks = NameTask::ALL.into_iter().filter_map(both).collect::<Vec<_>>();
+    let few = of_tasks.iter().map(|(name, few, _)| {
+        statement!("{name} {few}", name = *name, few = few.named(&format!("{name}, fewest names")))
     });
-    let times = Statement::joined(of_tasks, "; ")?;
+    let differ = of_tasks.iter().filter(|(_, few, many)| many.differs_from(few) != Some(false));
+    let many = differ.map(|(name, _, many)| {
+        statement!("{name} {many}", name = *name, many = many.named(&format!("{name}, most names")))
+    });
+    let in_most = match Statement::joined(many.clone(), ", ") {
+        Some(differ) if many.count() == of_tasks.len() => differ,
+        Some(differ) => statement!("{differ}; the others are not significantly different", differ),
+        None => "nothing that is significantly different".into(),
+    };
     Some(finding!(
         Question::Experiment,
-        "A name costs, in a directory of {usual} and in one of {most}: {times}.",
+        "A name in a directory of {usual} costs: {few}. In one of {most}: {in_most}.",
         usual = plain(USUAL as f64),
         most = plain(most as f64),
-        times
+        few = Statement::joined(few, ", ")?,
+        in_most
     ))
 }
 
@@ -44,12 +45,10 @@ fn threads(known: &Known) -> Option<Finding> {
         let (alone, own, shared) = (time(1, OWN)?, time(most, OWN)?, time(most, SHARED)?);
         let name = task.name();
         Some(statement!(
-            "{name} {alone} alone, {own} in directories of their own ({apart}), {shared} in one ({together})",
+            "{name} {alone} alone, {apart} in directories of their own, {together} in one",
             alone = alone.named(&format!("{name}, one thread")),
-            own = own.named(&format!("{name}, own directories")),
-            apart = own.times_as("long", alone, &format!("{name}, own directories over one thread")),
-            shared = shared.named(&format!("{name}, one directory")),
-            together = shared.times_as("long", alone, &format!("{name}, one directory over one thread"))
+            apart = beside_alone(own, alone, &format!("{name}, own directories")),
+            together = beside_alone(shared, alone, &format!("{name}, one directory"))
         ))
     });
     let times = Statement::joined(of_tasks, "; ")?;
@@ -59,6 +58,15 @@ fn threads(known: &Known) -> Option<Finding> {
          alone, and threads that wait for each other {most} times as long.",
         times
     ))
+}
+
+/// A time beside that of one thread alone, with their ratio where they differ.
+fn beside_alone(time: Found, alone: Found, of: &str) -> Statement {
+    let ratio = match time.differs_from(&alone) {
+        Some(false) => "not significantly different".into(),
+        _ => statement!("{times} times", times = time.over(alone).named(&format!("{of} over one thread"))),
+    };
+    statement!("{time} ({ratio})", time = time.named(of), ratio)
 }
 
 #[cfg(test)]
@@ -79,10 +87,10 @@ mod tests {
     fn growth_is_told_of_the_largest_directory() {
         let (usual, many) = (create(USUAL, 1, OWN, 18e3), create(MANY, 1, OWN, 20e3));
         let text_of_both = text(&[usual.clone(), many.clone()]);
-        assert!(text_of_both.contains("create {18000} and {20000}."), "{text_of_both}");
+        assert!(text_of_both.contains("create {18000}. In one of 10 000: create {20000}."), "{text_of_both}");
         let text_of_all = text(&[usual.clone(), many, create(MOST, 1, OWN, 18e3)]);
         assert!(
-            text_of_all.contains("create {18000} and {18000}, not significantly different."),
+            text_of_all.contains("create {18000}. In one of") && text_of_all.contains("nothing that is"),
             "{text_of_all}"
         );
         assert_eq!(text(&[usual]), "");
@@ -92,9 +100,6 @@ mod tests {
     fn threads_are_compared_with_one_alone() {
         let all = [create(USUAL, 1, OWN, 20e3), create(USUAL, 2, OWN, 22e3), create(USUAL, 2, SHARED, 50e3)];
         let text = text(&all);
-        assert!(
-            text.contains("With 2 threads") && text.contains("{50000} in one ({2.5} times as long)"),
-            "{text}"
-        );
+        assert!(text.contains("With 2 threads") && text.contains("{50000} ({2.5} times) in one."), "{text}");
     }
 }

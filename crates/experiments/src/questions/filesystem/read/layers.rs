@@ -11,13 +11,13 @@ use fathom_core::quantity::declared;
 /// All findings across points.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let orders = [
-        (DIRECT, "past the page cache"),
         (COLD, "through an empty page cache"),
         (WARM, "from the page cache"),
+        (DIRECT, "past the page cache"),
     ];
     let layers = [cache_against_device(known), past_the_cache(known)];
     let orders = orders.into_iter().filter_map(|(state, name)| order(state, name, known));
-    layers.into_iter().flatten().chain(orders).chain(deep(known)).chain(beside_tables(known)).collect()
+    layers.into_iter().flatten().chain(deep(known)).chain(orders).chain(beside_tables(known)).collect()
 }
 
 /// Figures of tables that reports cite for disks: a seek of a solid-state drive (report 002, from Wikipedia), and a MB in sequence (report
@@ -72,28 +72,26 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
 }
 
 /// Random compared with sequential order, in the same state of the cache and with the same block size (R-FIX-56), by the size of
-/// the file.
+/// the file; sizes without a significant difference together.
 fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let sequential = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
-    let sizes = sequential.into_iter().filter_map(|(file, sequential)| {
+    let both = sequential.into_iter().filter_map(|(file, sequential)| {
         let random = known.found(NAME, &usual(state, RANDOM, file))?;
-        Some(one_file(name, file, sequential, random))
+        Some((declared::size(file), sequential, random))
     });
-    let sizes = Statement::joined(sizes, "; ")?;
+    let (apart, alike): (Vec<_>, Vec<_>) =
+        both.partition(|(_, sequential, random)| random.differs_from(sequential) != Some(false));
+    let apart = apart.into_iter().map(|(size, sequential, random)| {
+        let ratio = random.over(sequential).named(&format!("random over sequential, {size}, {name}"));
+        statement!("{ratio} times in one of {size}", ratio, size = size.as_str())
+    });
+    let alike = alike.into_iter().map(|(size, ..)| size).collect::<Vec<_>>();
+    let alike = (!alike.is_empty())
+        .then(|| statement!("no significant difference in {sizes}", sizes = alike.join(", ")));
+    let sizes = Statement::joined(apart.chain(alike), "; ")?;
     let lead =
         format!("A block of 4 KiB, {name}, in random over sequential order, by the size of the file: ");
     Some(finding!(Question::Order, "{lead}{sizes}.", sizes).about(name))
-}
-
-fn one_file(state: &str, file: u64, sequential: Found, random: Found) -> Statement {
-    let size = declared::size(file);
-    let name = |what: &str| format!("{what}, {size}, {state}");
-    statement!(
-        "{size} {random} against {sequential}, {ratio}",
-        random = random.named(&name("random")),
-        sequential = sequential.named(&name("sequential")),
-        ratio = random.times_as("much", sequential, &name("random over sequential"))
-    )
 }
 
 /// The gain from more requests in flight.

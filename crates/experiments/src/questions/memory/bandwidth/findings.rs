@@ -12,14 +12,19 @@ const NAME: &str = "memory/bandwidth";
 /// All findings from `memory/bandwidth`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let size = working_set::in_memory(known.machine);
-    let best = Kind::ALL.iter().filter_map(|kind| best_of_kind(*kind, size, known));
-    let others = [
-        without_theory(size, known),
-        read_against_write(size, known),
+    let [read, write, copy, scale, triad] = Kind::ALL.map(|kind| best_of_kind(kind, size, known));
+    let all = [
+        read,
+        write,
+        copy,
         best_in_caches(known),
+        triad,
+        scale,
+        read_against_write(size, known),
+        without_theory(size, known),
         one_word_per_line(size, known),
     ];
-    best.chain(others.into_iter().flatten()).collect()
+    all.into_iter().flatten().collect()
 }
 
 /// The method of a kind that is at least the fastest at a size, and its rate.
@@ -44,9 +49,11 @@ fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding
     let (higher, median) =
         all.iter().copied().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
     let theory = known.machine.memory.theoretical_bandwidth.value();
+    let is_explained = kind != Kind::Read && best(Kind::Read, size, known).is_some();
     let kind = kind.name();
     let lead = match all.len() {
         1 => statement!("By the one method measured here,"),
+        number if is_explained => statement!("Likewise, of {number} methods,"),
         number => statement!("By that of the {number} methods measured here whose interval begins highest,"),
     };
     let higher = (higher.method != kernel.method).then(|| {
@@ -125,23 +132,22 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
 
 /// The fastest method of each kind in each cache.
 fn best_in_caches(known: &Known) -> Option<Finding> {
-    let of_kind = |kind: Kind| {
-        let sizes = working_set::sizes(known.machine).into_iter();
-        let caches = sizes.filter(|(level, _)| *level != Level::Memory);
-        let best = caches.filter_map(|size| {
-            let (kernel, rate) = best(kind, size, known)?;
-            let size = declared::size(size.1);
-            let rate = rate.named(&format!("best {} in {size}", kind.name()));
-            Some(statement!("{rate} in {size} ({method})", rate, method = kernel.method))
-        });
-        let best = Statement::joined(best, ", ")?;
-        Some(statement!("{name} {best}", name = kind.name(), best))
-    };
-    let kinds = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), "; ")?;
+    let sizes = working_set::sizes(known.machine).into_iter();
+    let caches = sizes.filter(|(level, _)| *level != Level::Memory).filter_map(|size| {
+        let in_size = declared::size(size.1);
+        let of_kind = |kind: Kind| {
+            let (_, rate) = best(kind, size, known)?;
+            let rate = rate.named(&format!("best {} in {in_size}", kind.name()));
+            Some(statement!("{name} {rate}", name = kind.name(), rate))
+        };
+        let rates = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), ", ")?;
+        Some(statement!("in {level} ({in_size}) {rates}", level = size.0.name(), in_size = &in_size, rates))
+    });
+    let caches = Statement::joined(caches, "; ")?;
     Some(finding!(
         Question::Bandwidth,
-        "By the method measured here whose interval begins highest, in each cache: {kinds}.",
-        kinds
+        "By the method of each kind whose interval begins highest, {caches}.",
+        caches
     ))
 }
 

@@ -15,11 +15,15 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let levels = |pages: Pages| levels::of_caches(known, pages.name(), &curve(pages));
     let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
     let last = last_cache::short_of_declared(known, &huge);
-    let findings = Pages::ALL.into_iter().filter_map(levels).chain(last);
-    findings
-        .chain(beside_tables(known))
-        .chain(translation_share(known))
-        .chain(three_versions(known))
+    let first = Pages::ALL.into_iter().filter_map(levels).collect::<Vec<_>>();
+    let (first, others) = first.split_at(first.len().min(1));
+    let more = [translation_share(known), three_versions(known), beside_tables(known)];
+    first
+        .iter()
+        .cloned()
+        .chain(last)
+        .chain(more.into_iter().flatten())
+        .chain(others.iter().cloned())
         .collect()
 }
 

@@ -25,8 +25,10 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let over_time = [LOOPBACK, PEER].map(|path| reads_over_time(path, known));
     let mine =
         [ways_compared(known), beside_memory(known), collapse(known), network_share(known), the_limit(known)];
-    mine.into_iter()
+    let [ways, others @ ..] = mine;
+    std::iter::once(ways)
         .chain(costs)
+        .chain(others)
         .chain(windows)
         .chain(reads)
         .chain(over_time)
@@ -125,24 +127,19 @@ fn fastest(known: &Known) -> Option<Statement> {
     let all = ways.into_iter().flat_map(|(by, path, way)| {
         places.into_iter().filter_map(move |(placement, place)| {
             let (chunk, rate) = best_at(placement, by, path, known)?;
-            Some((format!("{way} {place} in chunks of {}", declared::size(chunk)), rate))
+            Some((format!("{way} {place}"), chunk, rate))
         })
     });
-    let mut all: Vec<(String, Found)> = all.collect();
-    sorting::by_number(&mut all, |(_, rate)| -rate.value);
-    let [(first, most), (second, next), ..] = &all[..] else { return None };
-    let apart = if most.differs_from(next) == Some(true) {
-        Statement::default()
-    } else {
-        statement!(
-            ", which is not significantly different from {second}, {next}",
-            next = next.named("second fastest way")
-        )
-    };
+    let mut all: Vec<(String, u64, Found)> = all.collect();
+    sorting::by_number(&mut all, |(.., rate)| -rate.value);
+    let [(first, chunk, most), (second, _, next), ..] = &all[..] else { return None };
+    let is_alike = most.differs_from(next) != Some(true);
+    let alike = is_alike.then(|| statement!(", not significantly different from {second}"));
     Some(statement!(
-        " Of these single streams, sent and by their best chunks, the fastest is {first}, {most}{apart}.",
+        " The fastest of these is {first} in chunks of {chunk}, {most}{alike}.",
+        chunk = declared::size(*chunk),
         most = most.named("fastest way"),
-        apart
+        alike
     ))
 }
 

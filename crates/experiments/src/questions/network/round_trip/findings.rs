@@ -1,7 +1,7 @@
 //! Findings from the figures of round trips.
 
-use super::points::{ICMP, PAYLOAD, TCP, closed};
-use crate::apparatus::network::path::{LOOPBACK, PEER};
+use super::points::{ICMP, PAYLOAD, PIPE, TCP, UDP, UNIX, closed};
+use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
 use crate::apparatus::network::software_share::software_and_network;
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::{context_switch, system_call};
@@ -10,7 +10,7 @@ use fathom_core::prelude::*;
 const NAME: &str = "network/round_trip";
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let all = [tcp_against_ping(known), network_share(known), what_bytes_cost(known)];
+    let all = [tcp_against_ping(known), across_cpus(known), network_share(known), what_bytes_cost(known)];
     all.into_iter().flatten().chain(by_rules(known)).collect()
 }
 
@@ -36,6 +36,27 @@ fn tcp_against_ping(known: &Known) -> Option<Finding> {
     let both = [on(LOOPBACK, Placement::OneCpu), on(PEER, Placement::AcrossCpus)];
     let paths = Statement::joined(both.into_iter().flatten(), "; ")?;
     Some(finding!(Question::Ping, "There and back, {paths}.", paths))
+}
+
+/// A byte there and back by each way within this machine, on one CPU and across two.
+fn across_cpus(known: &Known) -> Option<Finding> {
+    let ways = [(PIPE, WITHIN), (UNIX, WITHIN), (UDP, LOOPBACK), (TCP, LOOPBACK)];
+    let each = ways.into_iter().filter_map(|(by, path)| {
+        let trip = |placement| known.found(NAME, &closed(by, path, 1, placement));
+        let (one, two) = (trip(Placement::OneCpu)?, trip(Placement::AcrossCpus)?);
+        Some(statement!(
+            "{by} {one} and {two}, {times} times",
+            one = one.named(&format!("a byte by {by}, on one CPU")),
+            two = two.named(&format!("a byte by {by}, across CPUs")),
+            times = two.over(one).named(&format!("a byte by {by}, across CPUs over one"))
+        ))
+    });
+    let each = Statement::joined(each, "; ")?;
+    Some(finding!(
+        Question::Experiment,
+        "A byte there and back on one CPU and across two, each of which may have to be woken: {each}.",
+        each
+    ))
 }
 
 /// The reason for the difference, depending on which is faster; if they do not differ significantly, a note on that.

@@ -1,0 +1,156 @@
+//! A limit that cores share: together they read no more of memory than one of them.
+
+use super::{Conclusion, Premises, Rule, shared_path};
+use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, statement};
+
+pub(super) const RULE: Rule = Rule {
+    name: "common_limit",
+    condition: "what all cores read together is below 1.2 times what one reads at its best, with the whole interval of the ratio, and it is \
+                not shown that CPUs farther apart move more",
+    judge,
+    #[cfg(test)]
+    points: &[READ, TOGETHER, COPIED],
+};
+
+/// Reading memory by one core, by each method.
+pub(super) const READ: Selector = Selector::only(
+    "memory/bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+);
+/// Reading it by several cores, by their number.
+pub(super) const TOGETHER: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any), ("threads", Any)],
+)
+.at(Placement::Spread);
+const COPIED: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[("kind", Name("copy")), ("level", Name("memory")), ("method", Any), ("size", Any), ("threads", Any)],
+)
+.at(Placement::Spread);
+
+/// From this factor on more cores read more than one.
+const MORE: f64 = 1.2;
+
+/// What all cores read of memory, beside one of them at its best.
+#[derive(Clone, Copy)]
+pub(super) struct BesideOne {
+    pub(super) cores: u64,
+    together: Found,
+    one: Found,
+}
+
+impl BesideOne {
+    /// `None` where fewer than two cores were measured, or a rate is of several states.
+    pub(super) fn of(known: &Known) -> Option<BesideOne> {
+        let (cores, together) = most(&TOGETHER, known)?;
+        let own = best(&TOGETHER, 1, known);
+        let alone = READ.surest(known).map(|(_, rate)| rate).filter(|rate| !rate.is_mixture);
+        let one = own.into_iter().chain(alone).max_by(|one, other| one.value.total_cmp(&other.value))?;
+        Some(BesideOne { cores, together, one })
+    }
+
+    pub(super) fn times(&self) -> Found {
+        self.together.over(self.one)
+    }
+
+    pub(super) fn is_more(&self) -> bool {
+        self.times().measured.interval.is_some_and(|ends| ends.low > MORE)
+    }
+
+    /// Not significantly more may still be twice as much: this is known to be less than that.
+    pub(super) fn is_no_more(&self) -> bool {
+        let times = self.times().measured;
+        times.interval.map_or(times.value, |ends| ends.high) < MORE
+    }
+}
+
+/// The most threads that were measured, if there are several, with their highest rate.
+fn most(of: &Selector, known: &Known) -> Option<(u64, Found)> {
+    let threads = of.along("threads", known).into_iter().map(|(threads, _)| threads).max();
+    let threads = threads.filter(|threads| *threads > 1)?;
+    Some((threads, best(of, threads, known)?))
+}
+
+fn best(of: &Selector, threads: u64, known: &Known) -> Option<Found> {
+    let rates = of.along("threads", known).into_iter();
+    let mine = rates.filter(|(number, rate)| *number == threads && !rate.is_mixture).map(|(_, rate)| rate);
+    mine.max_by(|one, other| one.value.total_cmp(&other.value))
+}
+
+fn judge(premises: &Premises) -> Option<Conclusion> {
+    let beside = BesideOne::of(premises.known).filter(BesideOne::is_no_more)?;
+    if shared_path::judge(premises).is_some() {
+        return None;
+    }
+    let BesideOne { cores, together, one } = beside;
+    let headline = statement!(
+        "{cores} cores together read {together} of memory, {times} times the {one} of one: the limit is one that they share.",
+        together = together.named("read of memory by all cores"),
+        times = beside.times().named("read by all cores over one"),
+        one = one.named("read of memory by one core")
+    );
+    let because = statement!(
+        "Were it the lines that one core has in flight, {cores} would read {cores} times as much.{carried}",
+        carried = carried(beside, premises.known)
+    );
+    Some(Conclusion::of(headline, because))
+}
+
+/// Whether the memory itself carries more than is read: a copy crosses the bus with at least the bytes that it reads and writes.
+fn carried(beside: BesideOne, known: &Known) -> Statement {
+    let copied = best(&COPIED, beside.cores, known).filter(|copied| copied.value > beside.together.value);
+    match copied.filter(|copied| copied.differs_from(&beside.together) == Some(true)) {
+        Some(copied) => statement!(
+            " Copying they move {copied}, each byte counted as read and as written: the memory carries {times} times what they read, so the \
+             limit is of reads, on the way from it.",
+            copied = copied.named("copied by all cores"),
+            times = copied.over(beside.together).named("copied over read, all cores")
+        ),
+        None => " Whether it is the memory or the path to it, the run does not tell.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use fathom_core::experiment::Dimension;
+    use fathom_core::quantity::Unit;
+    use serde_json::json;
+
+    /// What is concluded where one core reads 30 GB/s and two read and copy so much.
+    fn concluded(read: f64, copied: f64) -> Option<String> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let mut learn = |of: &Selector, threads: u64, rate: f64| {
+            let set = [("method", json!("sse")), ("size", json!(1)), ("threads", json!(threads))];
+            let rate = fathom_described::found_within(0.01, rate, Dimension::Of(Unit::BytesPerSecond));
+            known.learn(of.experiment, &of.point(&set), rate);
+        };
+        learn(&TOGETHER, 1, 30e9);
+        learn(&TOGETHER, 2, read);
+        learn(&COPIED, 2, copied);
+        let of = judge(&Premises { known: &known, points: &[] })?;
+        Some(format!("{} {}", of.headline.plain(), of.because.plain()))
+    }
+
+    #[test]
+    fn cores_that_read_no_more_than_one_share_a_limit_and_a_copy_tells_whether_it_is_the_memory() {
+        let copied = concluded(33e9, 49.5e9).expect("a mechanism");
+        assert!(copied.contains("{1.1} times the {30000000000} of one"), "{copied}");
+        assert!(copied.contains("the memory carries {1.5} times what they read"), "{copied}");
+        let alike = concluded(33e9, 33e9).expect("a mechanism");
+        assert!(alike.contains("Whether it is the memory or the path"), "{alike}");
+        assert_eq!(concluded(58e9, 58e9), None, "twice as much is no common limit");
+    }
+
+    #[test]
+    fn without_several_threads_nothing_is_concluded() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        READ.plant_at(&mut known, &[("method", json!("sse")), ("size", json!(1))], 30e9);
+        assert!(BesideOne::of(&known).is_none());
+    }
+}
