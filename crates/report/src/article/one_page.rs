@@ -220,10 +220,10 @@ fn with_interval(row: &OperationRow) -> String {
     }
 }
 
-/// Its cause, or where it has none the mechanism of this run that is at work in that direction.
+/// Its cause, or where it has none the mechanism of this run that makes it worse.
 fn influenced(results: &Results, point: &PointResult, cause: String) -> Text {
-    let is_better = point.factor().map(|factor| (factor < 1.0) == (point.unit.kind() != Kind::Rate));
-    let at_work = is_better.filter(|_| cause == WITHIN).and_then(|better| at_work(results, point, better));
+    let is_worse = point.factor().map(|factor| (factor < 1.0) == (point.unit.kind() == Kind::Rate));
+    let at_work = is_worse.filter(|worse| *worse && cause == WITHIN).and_then(|_| at_work(results, point));
     match at_work {
         Some((brief, _)) => Text::plain(format!("in part {brief}: ")).and(Text::to(&Key::of("mechanisms"))),
         None => cause.into(),

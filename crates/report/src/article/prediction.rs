@@ -85,7 +85,7 @@ fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Ter
 }
 
 /// The factor within which a term is taken for the figure that it was drawn from.
-const ALIKE: f64 = 1.25;
+const ALIKE: f64 = 1.5;
 
 /// What the figure of a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was
 /// known before the point's first trial. Empty for a term that is something else than the figure, as a multiple of it.
@@ -115,8 +115,10 @@ fn is_of_shared(results: &Results, unit: Unit, term: &Term) -> bool {
     let Source::Measured { experiment, point } = &term.source else { return false };
     let of = results.of_experiment(experiment).find(|result| result.point == *point && result.unit == unit);
     let ends = |estimate: &Estimate| estimate.interval.map(|ends| (ends.low, ends.high));
-    let both =
-        of.and_then(|result| Some((result.estimate().and_then(ends)?, result.shared().and_then(ends)?)));
+    // Too few trials for an interval: what is within a twentieth is of them.
+    let about = |estimate: &Estimate| (estimate.value / 1.05, estimate.value * 1.05);
+    let shared = |estimate: &Estimate| ends(estimate).unwrap_or_else(|| about(estimate));
+    let both = of.and_then(|result| Some((result.estimate().and_then(ends)?, result.shared().map(shared)?)));
     both.is_some_and(|(alone, shared)| is_only_of(term.each, shared, alone))
 }
 

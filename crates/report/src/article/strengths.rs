@@ -138,9 +138,10 @@ fn first<'merits, 'run>(
     all
 }
 
-/// Why a figure is as good or bad as it is, if a mechanism of this run works in that direction; else how the source measured.
+/// Why a figure is as bad as it is, if a mechanism of this run makes it so; else how the source measured.
 fn reason(results: &Results, nearest: &Nearest, point: &PointResult, is_good: bool) -> String {
-    match influence::at_work(results, point, is_good) {
+    let at_work = if is_good { None } else { influence::at_work(results, point) };
+    match at_work {
         Some((_, mechanism)) => format!("By this run: {}", finding::text(&mechanism.headline)),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),

@@ -223,7 +223,7 @@ impl Curves<'_> {
         };
         let along = words::spelt(self.along);
         if change(span) < STEEP {
-            return format!(" Nothing changes by more than a factor of {STEEP}.");
+            return format!(" Nothing in it changes by more than a factor of {STEEP}.");
         }
         let rates = Measure::of_rates([(self.unit, span.0.1), (self.unit, span.1.1)]);
         let at = |(place, value): (f64, f64)| {

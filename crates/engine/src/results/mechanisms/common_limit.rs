@@ -92,8 +92,16 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         one = one.named("read of memory by one core")
     );
     let because = statement!(
-        "Were it the lines that one core has in flight, {cores} would read {cores} times as much.{carried}",
-        carried = carried(beside, premises.known)
+        "Were it the lines that one core has in flight, {cores} would read {cores} times as much.{carried}{farther}",
+        carried = carried(beside, premises.known),
+        farther = shared_path::most_farther_apart(premises, &TOGETHER).map(|(what, far, line)| {
+            statement!(
+                " In too few trials to show it, two threads ({what}) read {far} with CPUs farther apart ({line} for a line): then the \
+                 limit is of CPUs that are near each other.",
+                far,
+                line
+            )
+        })
     );
     Some(Conclusion::of(headline, because))
 }

@@ -1,7 +1,9 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-use super::common_limit::{BesideOne, READ, TOGETHER};
+#[cfg(test)]
+use super::common_limit::TOGETHER;
+use super::common_limit::{BesideOne, READ};
 use super::{Conclusion, MechanismKind, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};

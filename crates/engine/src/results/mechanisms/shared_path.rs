@@ -5,7 +5,7 @@ use super::{Conclusion, Premises, Rule};
 use crate::results::PointResult;
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::Any;
-use fathom_core::experiment::{Dimension, Found, Placement, Selector, statement};
+use fathom_core::experiment::{Dimension, Figure, Found, Placement, Selector, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -31,19 +31,39 @@ struct AtDistance {
 }
 
 pub(super) fn judge(premises: &Premises) -> Option<Conclusion> {
+    concluded(at_two_distances(premises, &TOGETHER).collect())
+}
+
+/// The rates of two threads at two distances of their CPUs, the shorter one first, by kind and method.
+fn at_two_distances(
+    premises: &Premises,
+    of: &Selector,
+) -> impl Iterator<Item = (String, AtDistance, AtDistance)> {
     let machine = premises.known.machine;
-    let is_of_two = |of: &&PointResult| {
-        TOGETHER.selects(&of.experiment, &of.point, machine) && of.point.number_of("threads") == Some(2)
+    let is_of_two = move |point: &&PointResult| {
+        of.selects(&point.experiment, &point.point, machine) && point.point.number_of("threads") == Some(2)
     };
-    let of_both = premises.points.iter().filter(is_of_two);
-    let rates = of_both.filter_map(|point| {
+    premises.points.iter().filter(is_of_two).filter_map(|point| {
         let [near, far] = point
             .near_and_far()?
             .map(|(at, estimate)| AtDistance { line_ns: at.line_ns, rate: Found::of(estimate, point.unit) });
         let what = format!("{}, {}", point.point.name_of("kind")?, point.point.name_of("method")?);
         Some((what, near, far))
-    });
-    concluded(rates.collect())
+    })
+}
+
+/// The method by which two threads move most while their CPUs are farther apart, if it is more by a factor of 1.25, significant or not:
+/// its name, its rate, and what a line takes between the CPUs then.
+pub(super) fn most_farther_apart(premises: &Premises, of: &Selector) -> Option<(String, Figure, Figure)> {
+    let more =
+        at_two_distances(premises, of).filter(|(_, near, far)| far.rate.value > CLOSE * near.rate.value);
+    let (what, _, far) = more.max_by(|(.., one), (.., other)| one.rate.value.total_cmp(&other.rate.value))?;
+    let line = Found::bare(far.line_ns, Dimension::Of(Unit::Nanoseconds));
+    Some((
+        what,
+        far.rate.named("two threads, farther apart"),
+        line.named("a line between them, farther apart"),
+    ))
 }
 
 /// The methods that show it by all of them showing it, however few trials each has there: by chance one of 64 times.

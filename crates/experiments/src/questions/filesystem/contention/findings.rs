@@ -18,9 +18,10 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// process after the other, where each additional process adds the time of one alone.
 fn growth(pattern: &str, known: &Known) -> Option<Finding> {
     let group = point(pattern, EACH, USUAL_FILE, 1);
+    let first = known.found_along(NAME, &group, &PROCESSES).into_iter().next();
     let (growth, slope) = match known.bend(NAME, &group, &PROCESSES) {
         Some(two) => two_lines(pattern, &two),
-        None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?),
+        None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?, first),
     };
     let serial = serial(pattern, slope, known).unwrap_or_default();
     Some(
@@ -78,13 +79,35 @@ fn two_lines(pattern: &str, two: &Bend) -> (Statement, Found) {
     (growth, after)
 }
 
-fn one_line(pattern: &str, (slope, besides): (Found, Found)) -> (Statement, Found) {
+fn one_line(
+    pattern: &str,
+    (slope, besides): (Found, Found),
+    first: Option<(u64, Found)>,
+) -> (Statement, Found) {
+    let beginning = first.and_then(|(number, time)| {
+        let on_line = slope.scaled(number as f64).plus(besides);
+        let says = on_line.named(&format!("{pattern}, the line at its beginning"));
+        let time = (!is_followed(time, on_line.value))
+            .then(|| time.named(&format!("{pattern}, the fewest processes")))?;
+        Some(statement!(
+            " on the whole, not at its beginning, where it says {says} for {number} and {time} were measured",
+            says,
+            time
+        ))
+    });
     let growth = statement!(
-        "{slope} for every further process, and {besides} in addition; one line fits",
+        "{slope} for every further process, and {besides} in addition; one line fits{beginning}",
         slope = slope.named(&format!("{pattern}, each further process")),
-        besides = besides.named(&format!("{pattern}, besides"))
+        besides = besides.named(&format!("{pattern}, besides")),
+        beginning
     );
     (growth, slope)
+}
+
+/// Whether a line follows a point: it passes through its interval, or within a tenth of its value.
+fn is_followed(time: Found, line: f64) -> bool {
+    time.ends().is_some_and(|(low, high)| (low..=high).contains(&line))
+        || (line / time.value - 1.0).abs() <= 0.1
 }
 
 /// A slope as a share of the time per block of one process alone.
