@@ -96,3 +96,28 @@ proptest! {
         prop_assert!(course.elapsed <= course.budget.mul_f64(1.25), "{:?} of {budget} s", course.elapsed);
     }
 }
+
+/// A machine that was drawn once: six trials of the most important point take nearly four fifths of the budget, and with each the others
+/// of its block, whose costs have heavy tails.
+fn block_of_one_that_barely_fits(state: u64) -> Machine {
+    let mut machine = Machine::of(vec![Costs::alone(1, 1.0), Costs::block(1, 7, 0.5, 0.0222)]);
+    for point in 1..4 {
+        machine.jobs[point].importance = Importance::Main;
+    }
+    machine.width = 0.05;
+    machine.share(0.972_56, 1.888_47);
+    machine.stretch(1.092, state);
+    machine.limit_first(0.144_66);
+    machine
+}
+
+#[test]
+fn the_first_point_of_a_block_has_its_trials_whatever_the_others_cost() {
+    for state in 0..2_000 {
+        let mut machine = block_of_one_that_barely_fits(state);
+        let course = run(&mut machine, 1.216);
+        let first = &course.progress[machine.first()];
+        let has_value = course.progress.iter().any(|progress| progress.observed >= 6);
+        assert!(has_value, "state {state}: {first:?} after {:?}, {:?}", course.elapsed, course.visits);
+    }
+}
