@@ -85,7 +85,7 @@ fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Ter
 }
 
 /// The factor within which a term is taken for the figure that it was drawn from.
-const ALIKE: f64 = 1.5;
+const ALIKE: f64 = 1.25;
 
 /// What the figure of a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was
 /// known before the point's first trial. Empty for a term that is something else than the figure, as a multiple of it.

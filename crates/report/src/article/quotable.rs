@@ -108,7 +108,7 @@ pub(super) fn verdict(results: &Results) -> Vec<Block> {
 
 fn table(results: &Results, all: &[Ranked]) -> Table {
     let caption = format!(
-        "What may be quoted. By itself: within {} and not of the core shared. ±: how far the farther end of the 95 % interval is from the \
+        "What may be quoted. By itself: within {} and not of the core shared. ±: how far the farther end of the 95 % interval, not rounded outwards as it is elsewhere, is from the \
          value.{}{}",
         quantities::target(USEFUL),
         occupancy::mark_legend(all.iter().filter_map(|figure| figure.main.point())),

@@ -11,7 +11,7 @@ use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{Explanation, FAIR, MechanismKind, PointResult, Results, distance};
+use fathom_engine::results::{BECAME, Explanation, FAIR, MechanismKind, PointResult, Results, distance};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
@@ -37,11 +37,14 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let merits = distinct(merits.into_iter().filter(is_certain).collect());
     let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
     let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
-    let beside = format!(
-        "beside the nearest published machines ({}), in operations that their sources timed alike, the furthest, one of an experiment and {EACH} at most; in brackets, this machine over that one; this run measures the reason only where it says so",
-        nearest.names()
+    let number = |is_such: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_such(*merit)).count();
+    let balance = format!(
+        "Beside the nearest published machines ({}), in operations that their sources timed alike, of each experiment the furthest, this machine is better by more than a factor of {NOTABLE} in {} of {} and worse in {}. The ratios below are of this machine over that one, and the reason is given where this run measures it.",
+        nearest.names(),
+        number(&|merit| merit >= NOTABLE),
+        merits.len(),
+        number(&|merit| merit <= 1.0 / NOTABLE)
     );
-    let of_both = if good.is_empty() { bad.is_empty() } else { !bad.is_empty() };
     // The figures of the table, and no mean over them.
     let item = |(point, merit): &(&PointResult, f64)| {
         let compared = format!(
@@ -62,19 +65,12 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let mut section = Section::new(Key::of("conclusion"), "Conclusion");
     if merits.is_empty() {
         section = section.say("No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.");
-    } else if good.is_empty() && bad.is_empty() {
-        section = section.say(format!("Nothing differs by more than a factor of {NOTABLE}, {beside}."));
+    } else {
+        section = section.say(balance);
     }
     section
-        .with_all(listed(&format!("This machine is good at, {beside}:"), good.into_iter().map(item)))
-        .with_all(listed(
-            &if of_both {
-                "It is bad at, beside the same:".to_owned()
-            } else {
-                format!("This machine is bad at, {beside}:")
-            },
-            bad.into_iter().map(item),
-        ))
+        .with_all(listed(&format!("It is good at ({EACH} at most):"), good.into_iter().map(item)))
+        .with_all(listed(&format!("It is bad at ({EACH} at most):"), bad.into_iter().map(item)))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(not_compared(results, nearest).map(|text| Block::Paragraph(text.into())))
         .with_all(listed("What explains figures of several experiments here:", explaining(results)))
@@ -202,7 +198,9 @@ fn certain_misses<'run>(results: &'run Results) -> Vec<&'run PointResult> {
 /// that a reader sees both.
 fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Option<&'run PointResult>) {
     let mut chosen: Vec<&PointResult> = vec![];
-    for point in missed {
+    // What an input became during the run surprises nobody.
+    let is_of_input = |point: &&&PointResult| matches!(&point.explanation, Some(Explanation::Cause { mechanism, .. }) if mechanism.ends_with(BECAME));
+    for point in missed.iter().filter(|point| !is_of_input(point)) {
         let is_new =
             |other: &&PointResult| other.experiment != point.experiment && !is_same_cause(other, point);
         if chosen.len() < SURPRISES && chosen.iter().all(is_new) {
@@ -210,7 +208,8 @@ fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Opt
         }
     }
     let has_cause = |point: &&PointResult| matches!(point.explanation, Some(Explanation::Cause { .. }));
-    let explained = missed.iter().copied().find(has_cause).filter(|_| !chosen.iter().any(has_cause));
+    let explained = missed.iter().filter(|point| !is_of_input(point)).copied().find(has_cause);
+    let explained = explained.filter(|_| !chosen.iter().any(has_cause));
     if explained.is_some() {
         chosen.truncate(SURPRISES - 1);
     }

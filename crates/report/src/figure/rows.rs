@@ -28,9 +28,9 @@ pub(super) fn figures<'run>(points: &[&'run PointResult]) -> Vec<Candidate<'run>
     if points.len() < LEAST {
         return vec![];
     }
-    let candidate =
-        |points: &[&'run PointResult]| Candidate { points: points.to_vec(), drawn: figure(points) };
-    groups(points).iter().flat_map(|points| points.chunks(MOST)).map(candidate).collect()
+    let groups = groups(points);
+    let parts = groups.iter().flat_map(|all| all.chunks(MOST).map(|part| (part, all.len())));
+    parts.map(|(part, all)| Candidate { points: part.to_vec(), drawn: figure(part, all) }).collect()
 }
 
 /// The points by the name of which there are fewest, if there are too many for a figure.
@@ -57,7 +57,8 @@ fn grouped<'run>(points: &[&'run PointResult], name: &str) -> Vec<Vec<&'run Poin
     groups
 }
 
-fn figure(points: &[&PointResult]) -> DrawnFigure {
+/// Some of so many variants, which are all or as many as fit into a figure.
+fn figure(points: &[&PointResult], of_all: usize) -> DrawnFigure {
     let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
     let shared = words::shared_parameters(points);
     let labels: Vec<String> = points.iter().map(|point| words::differing_label(point, &shared)).collect();
@@ -86,7 +87,11 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
         format!(" ({}, all of them)", words::shared_label(points[0], &shared))
     };
     let content = visible(points, &shared);
-    let caption = format!("{} of {} variants{all}{content}.", quantity(unit), points.len());
+    let number = match points.len() {
+        some if some < of_all => format!("{some} of {of_all}"),
+        all => all.to_string(),
+    };
+    let caption = format!("{} of {number} variants{all}{content}.", quantity(unit));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
     DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
@@ -105,8 +110,8 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
     };
     let mut values: Vec<(f64, &PointResult)> =
         points.iter().flat_map(|point| of(point).into_iter().map(move |value| (value, *point))).collect();
-    // What a subtraction leaves of nothing is no end.
-    values.retain(|(value, _)| *value > REMAINDER);
+    // What a subtraction leaves of nothing is no end, nor is what may be of another operation.
+    values.retain(|(value, point)| *value > REMAINDER && !point.evidence.fails());
     sorting::by_number(&mut values, |(value, _)| *value);
     let Some(((least, first), (most, last))) = values.first().zip(values.last()) else {
         return String::new();

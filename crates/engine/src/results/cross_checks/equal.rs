@@ -27,6 +27,14 @@ const fn once(points: Selector, how: &'static str) -> EqualFigure {
 const SWITCH: Selector =
     Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("pipe"))]);
 const TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("pipe"))]);
+const FUTEX_SWITCH: Selector =
+    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("futex"))]);
+const FUTEX_TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("futex"))]);
+const EVENT_SWITCH: Selector =
+    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("eventfd"))]);
+const EVENT_TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("eventfd"))]);
+/// What differs between hand-overs across CPUs.
+const HOW_DEEPLY: &str = "how deeply the other CPU sleeps depends on the length of the previous turn";
 const MESSAGE: Selector = Selector::only(
     "network/round_trip",
     &[
@@ -72,7 +80,23 @@ pub(super) const EQUAL: &[Equal] = &[
                 how: "half of a round trip",
             },
         ],
-        because: "how deeply the other CPU sleeps depends on the length of the previous turn",
+        because: HOW_DEEPLY,
+    },
+    Equal {
+        what: "a futex's hand-over across CPUs",
+        readings: &[
+            once(FUTEX_SWITCH.at(Placement::AcrossCpus), "switching"),
+            once(FUTEX_TURN.at(Placement::AcrossCpus), "taking turns"),
+        ],
+        because: HOW_DEEPLY,
+    },
+    Equal {
+        what: "an event counter's hand-over across CPUs",
+        readings: &[
+            once(EVENT_SWITCH.at(Placement::AcrossCpus), "switching"),
+            once(EVENT_TURN.at(Placement::AcrossCpus), "taking turns"),
+        ],
+        because: HOW_DEEPLY,
     },
     Equal {
         what: "a load from memory",

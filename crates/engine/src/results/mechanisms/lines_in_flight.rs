@@ -4,7 +4,7 @@
 #[cfg(test)]
 use super::common_limit::TOGETHER;
 use super::common_limit::{BesideOne, READ};
-use super::{Conclusion, MechanismKind, Premises, Rule};
+use super::{Conclusion, MechanismKind, Premises, Rule, shared_path};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
@@ -50,7 +50,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         "Little's law is an identity, not a cause: lines in flight = bandwidth × latency ÷ line of {line} \
          bytes.{by_chases}{together}",
         by_chases = by_chases(&chases, *chase, lines),
-        together = together(known)
+        together = together(premises)
     );
     Some(Conclusion { kind: MechanismKind::Identity, ..Conclusion::of(headline, because) })
 }
@@ -94,8 +94,8 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
 }
 
 /// Whether more cores read more than one does at its best: if so, the lines in flight of one core are its limit.
-fn together(known: &Known) -> Option<Statement> {
-    let beside = BesideOne::of(known)?;
+fn together(premises: &Premises) -> Option<Statement> {
+    let beside = BesideOne::of(premises.known)?;
     let cores = beside.cores;
     let times = beside.times().named("read by all cores over one");
     if beside.is_more() {
@@ -104,7 +104,9 @@ fn together(known: &Known) -> Option<Statement> {
             times
         ))
     } else {
-        beside.is_no_more().then(|| {
+        // Where CPUs farther apart read more, that is of the path which those near each other share.
+        let is_of_the_path = shared_path::judge(premises).is_some();
+        (beside.is_no_more() && !is_of_the_path).then(|| {
             statement!(
                 " {cores} cores read {times} times as much as one: the lines in flight of one core are not the limit.",
                 times

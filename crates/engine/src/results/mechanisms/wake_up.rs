@@ -2,7 +2,7 @@
 //! wake-ups, in all other operations during which a CPU goes idle.
 
 use super::{Conclusion, Premises, Rule};
-use crate::results::accuracy::{CLOSE, distance};
+use crate::results::accuracy::{CLOSE, FAIR, distance};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, statement};
 use fathom_core::machine::Machine;
@@ -10,7 +10,7 @@ use fathom_core::machine::Machine;
 pub(super) const RULE: Rule = Rule {
     name: "idle_wake_up",
     condition: "a hand-over across CPUs costs over twice as much as on one CPU, and the extra cost of another \
-                operation across CPUs equals its number of wake-ups within a factor of 1.25",
+                operation across CPUs equals its number of wake-ups within a factor of 1.25, and is known within a factor of 2",
     judge,
     #[cfg(test)]
     points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, SOCKET, USER_FAULT, SLEEP],
@@ -86,7 +86,9 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 /// An operation whose extra cost across CPUs is this number of wake-ups, or is not.
 fn explained(what: &str, extra: Found, times: f64, wake: Found, is_alike: bool) -> Option<Statement> {
     let counted = extra.over(wake);
-    ((distance(counted.value / times) <= CLOSE) == is_alike).then(|| {
+    // What may be one or three says nothing.
+    let is_known = counted.ends().is_none_or(|(low, high)| low > 0.0 && high <= FAIR * low);
+    (is_known && (distance(counted.value / times) <= CLOSE) == is_alike).then(|| {
         statement!(
             "{what} takes {extra} more across CPUs than on one CPU, the time of {counted} wake-ups; the \
              operation has {times}",

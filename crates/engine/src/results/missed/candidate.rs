@@ -32,9 +32,11 @@ impl MissCandidate {
         self.is_significant(missed) && self.lands_on(missed) && !self.is_again
     }
 
-    /// Whether the prediction with it is what was measured, within the intervals.
+    /// Whether the prediction with it is what was measured, within the intervals; of an input that became another figure, whether the
+    /// prediction from what it became is no miss.
     pub(super) fn lands_on(&self, missed: &Missed) -> bool {
-        self.again.differs_from(&missed.measured) == Some(false)
+        let is_alike = self.again.differs_from(&missed.measured) == Some(false);
+        (is_alike || self.mechanism.ends_with(BECAME))
             && distance(missed.measured.value / self.again.value) <= FAIR
     }
 
@@ -69,27 +71,48 @@ pub(super) fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCan
     let (then, now) = most_changed(missed.prediction, &again)?;
     let Source::Measured { experiment, point } = &now.source else { return None };
     let input = known.found(experiment, point)?;
-    let used = input.scaled(then.each / now.each);
     // The prediction in its own unit, with the input's relative interval.
     let value = Found { dimension: missed.measured.dimension, ..input.scaled(now.value() / input.value) };
     Some(MissCandidate {
         mechanism: format!("{experiment}, {BECAME}"),
-        sizes: statement!(
-            "{experiment}, {point}: {measured} in the whole run, {used} when the prediction was made{state}",
-            point = Statement::point(experiment, point),
-            measured = input.named("input, whole run"),
-            used = Found::exact(used.value, used.dimension).named("input, as predicted from"),
-            state = state(
-                used.value,
-                &input,
-                figures.shared.iter().find(|(of, at, _)| of == experiment && at == point)
-            )
-        ),
+        sizes: input_then_and_now((experiment, point), input, (then.each, now.each), figures),
         again: missed.figure(again.total() - now.value()).plus(value),
         changes: Some(distance(now.each / then.each)),
         part: Some(value),
         is_again: false,
     })
+}
+
+/// A figure of the run by its end and when a prediction was made; of a term that is neither the figure nor its half (as each way into the
+/// kernel and out of it is) what the prediction takes from it.
+fn input_then_and_now(
+    (experiment, point): (&str, &Point),
+    input: Found,
+    (then, now): (f64, f64),
+    figures: Figures,
+) -> Statement {
+    const SAME: f64 = 1.001;
+    let exact = |value: f64| Found::exact(value, input.dimension);
+    let of = Statement::point(experiment, point);
+    let share = [1.0, 0.5].into_iter().find(|share| distance(now / (input.value * share)) <= SAME);
+    let Some(share) = share else {
+        return statement!(
+            "from {experiment}, {of} is predicted {measured} by the whole run, and was {used} when the prediction was made",
+            of,
+            measured = exact(now).named("input, whole run"),
+            used = exact(then).named("input, as predicted from")
+        );
+    };
+    let then = then / share;
+    let used = exact(then).named("input, as predicted from");
+    let shared = figures.shared.iter().find(|(other, at, _)| other == experiment && at == point);
+    statement!(
+        "{experiment}, {of}: {measured} in the whole run, {used} when the prediction was made{state}",
+        of,
+        measured = input.named("input, whole run"),
+        used,
+        state = state(then, &input, shared)
+    )
 }
 
 /// The state of the core of the trials that a prediction's input came from, if its value shows it: close to that of the core shared.

@@ -163,9 +163,10 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             input = input_by_now(miss, figures)
         ),
         (_, Some(cause)) => statement!(
-            "{sizes}: with the measured value the prediction is {again}.",
+            "{sizes}: with the measured value the prediction is {again}{rest}.",
             sizes = capitalized(&cause.sizes),
-            again = cause.again.named("predicted with the measured value")
+            again = cause.again.named("predicted with the measured value"),
+            rest = rest(&cause.again, &miss.missed.measured)
         ),
         (Explanation::Probable { cause }, None) => {
             format!("Probably {cause}; how much of it is so, no run can measure.").into()
@@ -175,6 +176,17 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             None => not_explained(miss, figures),
         },
     }
+}
+
+/// How much a prediction with the measured value leaves, where that is significant.
+fn rest(again: &Found, measured: &Found) -> Option<Statement> {
+    let times = measured.over(*again);
+    (again.differs_from(measured) == Some(true)).then(|| {
+        statement!(
+            ", and {times} times that was measured, which is not explained",
+            times = times.named("measured over predicted with the measured value")
+        )
+    })
 }
 
 /// The input of a prediction that has become another figure since, with both values; nothing where it is like what it was.
@@ -225,7 +237,8 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
 fn capitalized(statement: &Statement) -> Statement {
     let mut statement = statement.clone();
     if let Some(fathom_core::experiment::Piece::Text(text)) = statement.0.first_mut() {
-        if !text.contains('/') {
+        let is_name = |word: &str| word.contains('/');
+        if !text.split(' ').next().is_some_and(is_name) {
             *text = fathom_core::experiment::capitalize(text);
         }
     }

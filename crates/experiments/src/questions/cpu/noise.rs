@@ -158,7 +158,7 @@ impl Experiment for Noise {
 /// What the prediction has not: it knows the tick, and nothing of others.
 fn unpredicted(is_virtual: bool) -> String {
     format!(
-        " The prediction is of the tick alone, as if nothing else ran; above it comes {}.",
+        " The prediction is of the tick alone, with its exits to the hypervisor where there is one, as if nothing else ran; above it comes {}.",
         taken_by_others(is_virtual)
     )
 }

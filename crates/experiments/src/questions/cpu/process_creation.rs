@@ -158,7 +158,7 @@ impl Experiment for ProcessCreation {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        against_thread(known).into_iter().chain(by_rules(known)).collect()
+        [against_thread(known), with_a_program(known), by_rules(known)].into_iter().flatten().collect()
     }
 }
 
@@ -181,6 +181,26 @@ fn by_rules(known: &Known) -> Option<Finding> {
     });
     let rules = RuleOfThumb::by_clock_ratio(scaled, 0.4e6, process, known).into_iter().chain(calls);
     rule_of_thumb::beside("a process created and ended", process, rules)
+}
+
+/// What executing another program adds to a process.
+fn with_a_program(known: &Known) -> Option<Finding> {
+    let process = known.found(ABOUT.name, &whole())?;
+    let others = [EXEC_STATIC, EXEC_DYNAMIC, SHELL].into_iter().filter_map(|measure| {
+        let time = known.found(ABOUT.name, &point(measure))?;
+        Some(statement!(
+            "{measure} {time}, {times} times",
+            measure,
+            time = time.named(measure),
+            times = time.over(process).named(&format!("{measure} over fork alone"))
+        ))
+    });
+    let others = Statement::joined(others, "; ")?;
+    Some(finding!(
+        Question::Thread,
+        "With another program executed, beside the fork alone: {others}.",
+        others
+    ))
 }
 
 fn against_thread(known: &Known) -> Option<Finding> {

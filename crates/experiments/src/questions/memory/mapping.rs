@@ -6,6 +6,7 @@ use crate::apparatus::memory::pages::Pages;
 use crate::expected::fault::handling;
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -154,20 +155,43 @@ impl Experiment for MappingCalls {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let cost = |call, bytes: u64| known.found(ABOUT.name, &point(call, bytes));
-        let (Some(one), Some(all)) = (cost(MUNMAP, 4 << 10), cost(MUNMAP, LONGEST)) else { return vec![] };
-        let pages = (LONGEST / Pages::Base.bytes() as u64) as f64;
-        let Some(each) = all.beyond(one).map(|more| more.scaled(1.0 / (pages - 1.0))) else { return vec![] };
-        vec![finding!(
-            Question::Experiment,
-            "Unmapping one written page takes {one}, unmapping {pages} of them {all}: {each} for each \
-             further page.",
-            one = one.named("one page unmapped"),
-            pages = Found::exact(pages, Dimension::Count).named("pages"),
-            all = all.named("all pages unmapped"),
-            each = each.named("each further page")
-        )]
+        [each_page_unmapped(known), by_size(known)].into_iter().flatten().collect()
     }
+}
+
+fn each_page_unmapped(known: &Known) -> Option<Finding> {
+    let cost = |bytes: u64| known.found(ABOUT.name, &point(MUNMAP, bytes));
+    let (one, all) = (cost(4 << 10)?, cost(LONGEST)?);
+    let pages = (LONGEST / Pages::Base.bytes() as u64) as f64;
+    let each = all.beyond(one)?.scaled(1.0 / (pages - 1.0));
+    Some(finding!(
+        Question::Experiment,
+        "Unmapping one written page takes {one}, unmapping {pages} of them {all}: {each} for each \
+         further page.",
+        one = one.named("one page unmapped"),
+        pages = Found::exact(pages, Dimension::Count).named("pages"),
+        all = all.named("all pages unmapped"),
+        each = each.named("each further page")
+    ))
+}
+
+/// What the other calls take for the smallest and for the largest mapping that each was measured with.
+fn by_size(known: &Known) -> Option<Finding> {
+    let calls = [MMAP, MPROTECT, DROP, MUNMAP_UNTOUCHED].into_iter().filter_map(|call| {
+        let along = known.found_along(ABOUT.name, &point(call, 0), &SIZE);
+        let ((least, short), (most, long)) = (*along.first()?, *along.last()?);
+        (least < most).then(|| {
+            statement!(
+                "{call} {short} for {least} and {long} for {most}",
+                short = short.named(&format!("{call}, smallest")),
+                least = declared::size(least),
+                long = long.named(&format!("{call}, largest")),
+                most = declared::size(most)
+            )
+        })
+    });
+    let calls = Statement::joined(calls, "; ")?;
+    Some(finding!(Question::Experiment, "By the size of the mapping: {calls}.", calls))
 }
 
 fn point(call: &str, size: u64) -> Point {

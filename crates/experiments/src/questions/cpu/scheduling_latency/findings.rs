@@ -9,7 +9,7 @@ use crate::apparatus::cpu::busy::LoadPolicy;
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let all = [loads(TIMER, known), requests(known), quotas(known), loads(MESSAGE, known)];
+    let all = [loads(TIMER, known), quotas(known), requests(known), loads(MESSAGE, known)];
     all.into_iter().flatten().collect()
 }
 

@@ -12,12 +12,25 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 /// What a name costs in the largest directory measured, against the usual one.
 fn growth(known: &Known) -> Option<Finding> {
     let time = |task, names| known.found(ABOUT.name, &point(task, (names, 1, OWN)));
-    let most = [MOST, MANY].into_iter().find(|names| time(NameTask::Create, *names).is_some())?;
-    let both = |task: NameTask| Some((task.name(), time(task, USUAL)?, time(task, most)?));
-    let of_tasks = NameTask::ALL.into_iter().filter_map(both).collect::<Vec<_>>();
-    let few = of_tasks.iter().map(|(name, few, _)| {
-        statement!("{name} {few}", name = *name, few = few.named(&format!("{name}, fewest names")))
+    let most = [MOST, MANY].into_iter().find(|names| time(NameTask::Create, *names).is_some());
+    let of_usual = NameTask::ALL.into_iter().filter_map(|task| Some((task, time(task, USUAL)?)));
+    let of_usual = of_usual.collect::<Vec<_>>();
+    let few = of_usual.iter().map(|(task, few)| {
+        let name = task.name();
+        statement!("{name} {few}", name, few = few.named(&format!("{name}, fewest names")))
     });
+    let few = Statement::joined(few, ", ")?;
+    let Some(most) = most else {
+        let usual = plain(USUAL as f64);
+        return Some(finding!(
+            Question::Experiment,
+            "A name in a directory of {usual} costs: {few}.",
+            usual,
+            few
+        ));
+    };
+    let both = |(task, few): (NameTask, Found)| Some((task.name(), few, time(task, most)?));
+    let of_tasks = of_usual.into_iter().filter_map(both).collect::<Vec<_>>();
     let differ = of_tasks.iter().filter(|(_, few, many)| many.differs_from(few) != Some(false));
     let many = differ.map(|(name, _, many)| {
         statement!("{name} {many}", name = *name, many = many.named(&format!("{name}, most names")))
@@ -32,7 +45,7 @@ fn growth(known: &Known) -> Option<Finding> {
         "A name in a directory of {usual} costs: {few}. In one of {most}{in_most}.",
         usual = plain(USUAL as f64),
         most = plain(most as f64),
-        few = Statement::joined(few, ", ")?,
+        few,
         in_most
     ))
 }
@@ -98,7 +111,7 @@ mod tests {
                 && text_of_all.contains(" no time is significantly different."),
             "{text_of_all}"
         );
-        assert_eq!(text(&[usual]), "");
+        assert!(text(&[usual]).contains("costs: create {18000}."));
     }
 
     #[test]

@@ -69,6 +69,10 @@ fn rate(known: &Known) -> Option<Finding> {
 fn beside(known: &Known) -> Option<Finding> {
     let of = |beside, figure| known.found(ABOUT.name, &long(beside, figure));
     let (alone, beside) = (of(NOTHING, APPEND)?, of(STREAM, APPEND)?);
+    // Of unlike states of the core the difference may be the neighbour's.
+    if alone.core != beside.core {
+        return None;
+    }
     let stalls = of(NOTHING, LONGEST).zip(of(STREAM, LONGEST)).map(|(longest_alone, longest)| {
         statement!(
             "; the longest of a series takes {longest_alone} alone and {longest} beside it",

@@ -87,7 +87,7 @@ fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     });
     let alike = alike.into_iter().map(|(size, ..)| size).collect::<Vec<_>>();
     let alike = (!alike.is_empty())
-        .then(|| statement!("no significant difference in {sizes}", sizes = alike.join(", ")));
+        .then(|| statement!("not significantly different in {sizes}", sizes = alike.join(", ")));
     let sizes = Statement::joined(apart.chain(alike), "; ")?;
     let lead =
         format!("A block of 4 KiB, {name}, in random over sequential order, by the size of the file: ");
