@@ -21,7 +21,7 @@ use fathom_engine::results::{PointResult, Results};
 const MOST_MISSED: usize = 1;
 
 /// The most words of findings in the paper, about a quarter of a page; the rest is in the appendix.
-const MOST_WORDS: usize = 160;
+const MOST_WORDS: usize = 145;
 
 /// The section of the experiment at this position in the plan.
 pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
