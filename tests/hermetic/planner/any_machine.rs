@@ -97,27 +97,21 @@ proptest! {
     }
 }
 
-/// A machine that was drawn once: six trials of the most important point take nearly four fifths of the budget, and with each the others
-/// of its block, whose costs have heavy tails.
-fn block_of_one_that_barely_fits(state: u64) -> Machine {
-    let mut machine = Machine::of(vec![Costs::alone(1, 1.0), Costs::block(1, 7, 0.5, 0.0222)]);
-    for point in 1..4 {
-        machine.jobs[point].importance = Importance::Main;
-    }
-    machine.width = 0.05;
-    machine.share(0.972_56, 1.888_47);
-    machine.stretch(1.092, state);
-    machine.limit_first(0.144_66);
-    machine
-}
-
+/// A machine that was drawn above, with other tails. After its pilot round, at 0.46 s of 1.22 s, its first point needed 0.40 s more, which
+/// was more than half of the remaining time. So it was left out and others were promised the time that was kept for it; it began late, a
+/// neighbour came at 0.97 s, and it ended with five trials.
 #[test]
-fn the_first_point_of_a_block_has_its_trials_whatever_the_others_cost() {
+fn the_point_for_which_time_is_kept_is_not_left_out_for_others() {
     for state in 0..2_000 {
-        let mut machine = block_of_one_that_barely_fits(state);
+        let mut machine = Machine::of(vec![Costs::alone(1, 1.0), Costs::block(1, 7, 0.5, 0.0222)]);
+        machine.jobs[1..4].iter_mut().for_each(|job| job.importance = Importance::Main);
+        machine.share(0.972_56, 1.888_47);
+        machine.stretch(1.092, state);
+        machine.limit_first(0.144_66);
         let course = run(&mut machine, 1.216);
         let first = &course.progress[machine.first()];
-        let has_value = course.progress.iter().any(|progress| progress.observed >= 6);
-        assert!(has_value, "state {state}: {first:?} after {:?}, {:?}", course.elapsed, course.visits);
+        assert!(first.observed >= 6, "state {state}: {first:?} after {:?}", course.elapsed);
+        let left_out = &course.settlements[0].left_out;
+        assert!(left_out.iter().all(|price| price.point != machine.first()), "state {state}: {left_out:?}");
     }
 }

@@ -20,9 +20,8 @@ const LATE: f64 = 0.1;
 /// How many times as long as expected a visit may take before it is ended.
 const UNEXPECTED: f64 = 3.0;
 
-/// How many times the expected time of its trials is kept for the most important point: a neighbour who arrives on its core may halve
-/// its speed, and does so when others have taken the rest.
-const KEPT: f64 = 2.0;
+/// How many times the expected time of its trials is kept for the most important point: they may cost more than the first.
+const KEPT: f64 = 1.5;
 
 /// The share of the remaining time that is kept for it at least: a neighbour who arrives makes all trials dearer at once.
 const KEPT_SHARE: f64 = 0.25;

@@ -22,7 +22,8 @@ impl Planner {
         };
         done.iter_mut().enumerate().filter(|(part, _)| unsure(*part)).for_each(|(_, done)| *done = None);
         let shortest = self.settings.pilot_observes().as_secs_f64();
-        let before_all = self.first.filter(|first| !self.has_value && self.takes_little(*first, &done, now));
+        let before_all =
+            self.first.filter(|first| !self.has_value && self.can_have_interval(*first, &done, now));
         let choosing = self.choosing(&done);
         let within = |before_all| Choosing { before_all, ..choosing }.within(seconds, (shortest, longest));
         let mut choice = within(before_all);
@@ -56,10 +57,11 @@ impl Planner {
         goals
     }
 
-    /// Whether a part of known cost has its interval in half of the remaining time.
-    fn takes_little(&self, part: usize, done: &[Option<usize>], now: Now) -> bool {
-        let half = (self.budget() - now.elapsed) / 2.0;
-        self.costs.knows(part) && done[part].is_some_and(|done| self.missing_seconds(part, done) <= half)
+    /// Whether a part of known cost can still have its interval. Of the most important part this decides that time is kept for its
+    /// trials while nothing has an interval (`kept_back`), and so it comes before all: others would be promised the same time.
+    fn can_have_interval(&self, part: usize, done: &[Option<usize>], now: Now) -> bool {
+        let remaining = self.budget() * (1.0 + OVERRUN_SHARE_WITHOUT_RESULT) - now.elapsed;
+        self.costs.knows(part) && done[part].is_some_and(|done| self.missing_seconds(part, done) <= remaining)
     }
 
     pub(super) fn choosing<'plan>(&'plan self, done: &'plan [Option<usize>]) -> Choosing<'plan> {
@@ -119,16 +121,13 @@ impl Planner {
         if self.has_value {
             return None;
         }
-        let remaining = self.budget() * (1.0 + OVERRUN_SHARE_WITHOUT_RESULT) - now.elapsed;
         let done = self.done(now);
-        let seconds = |part: usize| Some((self.missing_seconds(part, done[part]?), part));
-        let known = (0..done.len()).filter(|part| self.costs.knows(*part));
-        let possible = known.filter_map(seconds).filter(|(seconds, _)| *seconds <= remaining);
-        let possible = possible.min_by(|one, other| {
+        let possible = (0..done.len()).filter(|part| self.can_have_interval(*part, &done, now));
+        possible.min_by(|one, other| {
             let rank = |part: usize| self.first != Some(part);
-            rank(one.1).cmp(&rank(other.1)).then(one.0.total_cmp(&other.0))
-        });
-        possible.map(|(_, part)| part)
+            let seconds = |part: usize| self.missing_seconds(part, done[part].unwrap_or(0));
+            rank(*one).cmp(&rank(*other)).then(seconds(*one).total_cmp(&seconds(*other)))
+        })
     }
 
     /// Promises this part alone.
