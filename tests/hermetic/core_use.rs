@@ -80,7 +80,7 @@ fn a_published_figure_of_another_operation_has_no_ratio() {
     let run = run(SHARED_CORES[1].1);
     let results = Results::of(&run);
     let text = render(&RunReport::of(&results), Form::Markdown, Style { width: 2000, colour: false });
-    let section = text.split("Beside the nearest published machines").last().expect("the section");
+    let section = text.split("Beside the nearest published machines\n").last().expect("the section");
     let rows = |word: &str| {
         section.lines().filter(|line| line.contains(word)).map(str::to_owned).collect::<Vec<_>>()
     };

@@ -67,8 +67,8 @@ fn threads(known: &Known) -> Option<Finding> {
     let times = Statement::joined(of_tasks, "; ")?;
     Some(finding!(
         Question::Experiment,
-        "With {most} threads a name takes each of them: {times}. Threads that did not disturb each other would take as long as one \
-         alone, and threads that wait for each other {most} times as long.",
+        "With {most} threads a name takes each of them: {times}. Waiting for each other they would take {most} \
+         times as long.",
         times
     ))
 }

@@ -52,11 +52,7 @@ fn across_cpus(known: &Known) -> Option<Finding> {
         ))
     });
     let each = Statement::joined(each, "; ")?;
-    Some(finding!(
-        Question::Experiment,
-        "A byte there and back on one CPU and across two, each of which may have to be woken: {each}.",
-        each
-    ))
+    Some(finding!(Question::Experiment, "A byte there and back, on one CPU and across two: {each}.", each))
 }
 
 /// The reason for the difference, depending on which is faster; if they do not differ significantly, a note on that.
