@@ -1,9 +1,13 @@
 //! What does it cost two processes to wait for each other, by mechanism?
 
+use super::context_switch::ContextSwitch;
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::turn::{self, Ends};
 use fathom_core::sorting;
+
+/// The experiment that measures a hand-over by pipe first.
+const SWITCHES: &str = "cpu/context_switch";
 
 const MECHANISM: Parameter = Parameter::named("mechanism", "the mechanism that hands over the turn");
 
@@ -72,8 +76,12 @@ impl Experiment for Synchronisation {
             twin.named(&Parameter { name: "mechanism", ..MECHANISM }, mechanism)
                 .named(&Parameter { name: "between", ..MECHANISM }, "processes")
         };
+        // What is published is of one CPU: across two the other one has to be woken.
+        if point.placement() != Placement::OneCpu && known.measured(SWITCHES, &switch("pipe")).is_none() {
+            return ContextSwitch.predict(&switch("pipe"), known);
+        }
         let hand_over = known.measured_or(
-            "cpu/context_switch",
+            SWITCHES,
             &switch("pipe"),
             1_785.8 / 2.0,
             "half of report 000's round trip through pipes (table 7)",
@@ -202,6 +210,18 @@ mod tests {
         let text = extremes(Placement::AcrossCpus, "across CPUs", &known).expect("three").statement.plain();
         assert!(text.contains("Of 3 mechanisms") && text.contains("the slowest futex, {22000}"), "{text}");
         assert!(text.contains("another state of the core: eventfd."), "{text}");
+    }
+
+    #[test]
+    fn without_a_pipe_s_hand_over_of_this_run_one_across_cpus_is_predicted_with_a_wake_up() {
+        let machine = fathom_described::machine();
+        let known = Known::new(&machine, None);
+        let predicted = |placement| {
+            let point = Point::at(placement).named(&MECHANISM, "futex");
+            Synchronisation.predict(&point, &known).expect("a prediction").total()
+        };
+        let [one, across] = [Placement::OneCpu, Placement::AcrossCpus].map(predicted);
+        assert!(across > 2.0 * one, "{across} ns across CPUs, {one} on one");
     }
 
     #[test]
