@@ -383,12 +383,41 @@ impl Found {
             None => statement!("~{ratio} times as {much}", ratio),
         }
     }
+
+    /// The value with its ratio to another where the intervals show a difference, and that there is none where they do not; the ratio's name
+    /// is the value's and what it is `over`.
+    pub fn beside(self, other: Found, name: &str, over: &str) -> Statement {
+        let value = self.named(name);
+        if self.states.is_some() || other.states.is_some() {
+            return statement!("{value}, not compared", value);
+        }
+        if self.differs_from(&other) == Some(false) {
+            return statement!("{value}, not significantly different", value);
+        }
+        statement!(
+            "{value}, {times} times",
+            value,
+            times = self.over(other).named(&format!("{name} over {over}"))
+        )
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::experiment::Dimension;
+
+    #[test]
+    fn a_value_beside_another_has_a_ratio_only_where_they_differ_and_are_of_one_state() {
+        use crate::statistics::{Interval, Measured};
+        let within = |value: f64| {
+            let interval = Some(Interval { low: 0.9 * value, high: 1.1 * value });
+            Found::measured(Measured { value, interval }, Dimension::Ratio)
+        };
+        let said = |value: f64| within(value).beside(within(2.0), "two threads", "one").plain();
+        assert_eq!(said(6.0), "{6}, {3} times");
+        assert_eq!(said(2.1), "{2.1}, not significantly different");
+    }
 
     #[test]
     fn a_template_takes_text_and_pieces_in_its_own_order() {

@@ -188,12 +188,7 @@ fn with_a_program(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
     let others = [EXEC_STATIC, EXEC_DYNAMIC, SHELL].into_iter().filter_map(|measure| {
         let time = known.found(ABOUT.name, &point(measure))?;
-        Some(statement!(
-            "{measure} {time}, {times} times",
-            measure,
-            time = time.named(measure),
-            times = time.over(process).named(&format!("{measure} over fork alone"))
-        ))
+        Some(statement!("{measure} {time}", measure, time = time.beside(process, measure, "fork alone")))
     });
     let others = Statement::joined(others, "; ")?;
     Some(finding!(

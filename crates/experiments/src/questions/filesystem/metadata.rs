@@ -162,12 +162,7 @@ fn beside_each_other(known: &Known) -> Option<Finding> {
     ];
     let others = others.into_iter().filter_map(|(operation, text)| {
         let time = of(operation)?;
-        Some(statement!(
-            "{text} {time}, {times} times",
-            text,
-            time = time.named(operation),
-            times = time.over(stat).named(&format!("{operation} over {STAT}"))
-        ))
+        Some(statement!("{text} {time}", text, time = time.beside(stat, operation, STAT)))
     });
     let others = Statement::joined(others, "; ")?;
     let beside = of(CREATE).and(directory::made_and_removed(known)).map(|both| {

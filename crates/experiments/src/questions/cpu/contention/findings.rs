@@ -20,10 +20,9 @@ fn all_objects(known: &Known) -> Option<Finding> {
     let each = measured.into_iter().filter_map(|(object, (number, many))| {
         let one = known.found(NAME, &alone(object)).filter(|_| number == threads)?;
         Some(statement!(
-            "{object} {many}, {times} times",
+            "{object} {many}",
             object,
-            many = many.named(&format!("{object}, together")),
-            times = many.over(one).named(&format!("{object}, together over one thread"))
+            many = many.beside(one, &format!("{object}, together"), "one thread")
         ))
     });
     let each = Statement::joined(each, "; ")?;

@@ -5,6 +5,8 @@ use super::{ABOUT, MANY, MOST, OWN, SHARED, THREADS, USUAL, changes, point};
 use fathom_core::prelude::*;
 use fathom_core::quantities::plain;
 
+const ONE: &str = "one thread";
+
 pub fn findings(known: &Known) -> Vec<Finding> {
     [growth(known), threads(known)].into_iter().flatten().collect()
 }
@@ -58,10 +60,10 @@ fn threads(known: &Known) -> Option<Finding> {
         let (alone, own, shared) = (time(1, OWN)?, time(most, OWN)?, time(most, SHARED)?);
         let name = task.name();
         Some(statement!(
-            "{name} {alone} alone, {apart} in directories of their own, {together} in one",
+            "{name} {alone} alone, {apart}, in directories of their own, {together}, in one",
             alone = alone.named(&format!("{name}, one thread")),
-            apart = beside_alone(own, alone, &format!("{name}, own directories")),
-            together = beside_alone(shared, alone, &format!("{name}, one directory"))
+            apart = own.beside(alone, &format!("{name}, own directories"), ONE),
+            together = shared.beside(alone, &format!("{name}, one directory"), ONE)
         ))
     });
     let times = Statement::joined(of_tasks, "; ")?;
@@ -71,16 +73,6 @@ fn threads(known: &Known) -> Option<Finding> {
          times as long.",
         times
     ))
-}
-
-/// A time beside that of one thread alone, with their ratio where they differ.
-fn beside_alone(time: Found, alone: Found, of: &str) -> Statement {
-    let ratio = if time.differs_from(&alone) == Some(false) {
-        "not significantly different".into()
-    } else {
-        statement!("{times} times", times = time.over(alone).named(&format!("{of} over one thread")))
-    };
-    statement!("{time} ({ratio})", time = time.named(of), ratio)
 }
 
 #[cfg(test)]
@@ -118,6 +110,6 @@ mod tests {
     fn threads_are_compared_with_one_alone() {
         let all = [create(USUAL, 1, OWN, 20e3), create(USUAL, 2, OWN, 22e3), create(USUAL, 2, SHARED, 50e3)];
         let text = text(&all);
-        assert!(text.contains("With 2 threads") && text.contains("{50000} ({2.5} times) in one."), "{text}");
+        assert!(text.contains("With 2 threads") && text.contains("{50000}, {2.5} times, in one."), "{text}");
     }
 }

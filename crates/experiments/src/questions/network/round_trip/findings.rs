@@ -45,10 +45,9 @@ fn across_cpus(known: &Known) -> Option<Finding> {
         let trip = |placement| known.found(NAME, &closed(by, path, 1, placement));
         let (one, two) = (trip(Placement::OneCpu)?, trip(Placement::AcrossCpus)?);
         Some(statement!(
-            "{by} {one} and {two}, {times} times",
+            "{by} {one} and {two}",
             one = one.named(&format!("a byte by {by}, on one CPU")),
-            two = two.named(&format!("a byte by {by}, across CPUs")),
-            times = two.over(one).named(&format!("a byte by {by}, across CPUs over one"))
+            two = two.beside(one, &format!("a byte by {by}, across CPUs"), "one")
         ))
     });
     let each = Statement::joined(each, "; ")?;
