@@ -226,6 +226,11 @@ pub fn plural(number: usize, word: &str) -> String {
     format!("{} {word}{ending}", quantities::count(number))
 }
 
+/// `none`, `3`.
+pub(super) fn none_or(number: usize) -> String {
+    if number == 0 { "none".to_owned() } else { quantities::count(number) }
+}
+
 /// The parameters with the same value at all of these points, of which there is at least one.
 pub(super) fn shared_parameters(points: &[&PointResult]) -> Vec<String> {
     let names = points[0].point.parameters().map(|(name, _)| name.to_owned());

@@ -41,9 +41,9 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let balance = format!(
         "Beside the nearest published machines ({}), in operations that their sources timed alike, of each experiment the furthest, this machine is better by more than a factor of {NOTABLE} in {} of {} and worse in {}. The ratios below are of this machine over that one, and the reason is given where this run measures it.",
         nearest.names(),
-        number(&|merit| merit >= NOTABLE),
+        words::none_or(number(&|merit| merit >= NOTABLE)),
         merits.len(),
-        number(&|merit| merit <= 1.0 / NOTABLE)
+        words::none_or(number(&|merit| merit <= 1.0 / NOTABLE))
     );
     // The figures of the table, and no mean over them.
     let item = |(point, merit): &(&PointResult, f64)| {

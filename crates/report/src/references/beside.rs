@@ -3,6 +3,7 @@
 use super::figure::{Figure, Value};
 use super::machine::Machine;
 use super::same_method::{SameMethod, same_methods};
+use crate::states;
 use fathom_core::experiment::Point;
 use fathom_core::sorting;
 use fathom_core::statistics::Interval;
@@ -103,8 +104,9 @@ fn row<'run>(
     })
 }
 
+/// `None` also for a machine in several states, which has no one ratio.
 fn ratio(here: &PointResult, there: Value) -> Option<Ratio> {
-    let estimate = here.estimate()?;
+    let estimate = here.estimate().filter(|_| states::of(here).is_empty())?;
     let against = there.to_reckon_with().filter(|value| *value > 0.0)?;
     let over = |interval: Interval| Interval { low: interval.low / against, high: interval.high / against };
     let corrected = matches!(there, Value::Doubtful { corrected: Some(_), .. });

@@ -85,16 +85,24 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         return None;
     }
     let BesideOne { cores, together, one } = beside;
+    let farther = shared_path::most_farther_apart(premises, &TOGETHER);
+    let is_of_like_states = together.core == one.core;
+    let limit = match (&farther, is_of_like_states) {
+        (Some(_), _) => "probably the limit is one that CPUs near each other share",
+        (None, false) => "probably the limit is one that they share",
+        (None, true) => "the limit is one that they share",
+    };
     let headline = statement!(
-        "{cores} cores together read {together} of memory, {times} times the {one} of one: the limit is one that they share.",
+        "{cores} cores together read {together} of memory, {times} times the {one} of one: {limit}.",
         together = together.named("read of memory by all cores"),
         times = beside.times().named("read by all cores over one"),
         one = one.named("read of memory by one core")
     );
     let because = statement!(
-        "Were it the lines that one core has in flight, {cores} would read {cores} times as much.{carried}{farther}",
+        "Were it the lines that one core has in flight, {cores} would read {cores} times as much.{carried}{farther}{states}",
+        states = if is_of_like_states { "" } else { UNLIKE_STATES },
         carried = carried(beside, premises.known),
-        farther = shared_path::most_farther_apart(premises, &TOGETHER).map(|(what, far, line)| {
+        farther = farther.map(|(what, far, line)| {
             statement!(
                 " In too few trials to show it, two threads ({what}) read {far} with CPUs farther apart ({line} for a line): then the \
                  limit is of CPUs that are near each other.",
@@ -105,6 +113,8 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     );
     Some(Conclusion::of(headline, because))
 }
+
+const UNLIKE_STATES: &str = " The rate of one is of one state of its core, that of all is of whatever else used theirs, which may be a part of it.";
 
 /// Whether the memory itself carries more than is read: a copy crosses the bus with at least the bytes that it reads and writes.
 fn carried(beside: BesideOne, known: &Known) -> Statement {

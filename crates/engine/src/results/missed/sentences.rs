@@ -2,7 +2,7 @@
 
 use super::candidate::{MissCandidate, changed_input};
 use super::{Figures, Judged, excluded};
-use crate::results::accuracy::{CLOSE, FAIR};
+use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::{Explanation, MissTally};
 use fathom_core::experiment::{
     Dimension, Finding, Found, MainFigure, Point, Question, Statement, finding, statement,
@@ -192,7 +192,10 @@ fn rest(again: &Found, measured: &Found) -> Option<Statement> {
 /// The input of a prediction that has become another figure since, with both values; nothing where it is like what it was.
 fn input_by_now(miss: &Judged, figures: Figures) -> Option<Statement> {
     let input = changed_input(&miss.missed, figures)?;
-    let moved = input.changes.is_some_and(|changes| changes > CLOSE);
+    let missed = &miss.missed;
+    let off = |predicted: f64| distance(missed.measured.value / predicted);
+    let is_nearer = off(input.again.value) < off(missed.prediction.total());
+    let moved = input.changes.is_some_and(|changes| changes > CLOSE) && is_nearer;
     moved.then(|| statement!(" Its input has changed: {sizes}.", sizes = input.sizes.clone()))
 }
 

@@ -1,5 +1,6 @@
 //! How much CPU time does a running program lose to interrupts and other work?
 
+use super::timing_overhead;
 use crate::expected::virtual_exit;
 use fathom_core::sorting;
 
@@ -175,6 +176,16 @@ fn taken_by_others(is_virtual: bool) -> &'static str {
 fn beyond_ticks(known: &Known, cpu: u64, lost: &Found) -> Option<Statement> {
     let hertz = f64::from(*known.machine.kernel.tick_hz.value()?);
     let gap = known.found(ABOUT.name, &Point::new().with(&CPU, cpu).named(&FIGURE, GAP))?;
+    // A tick takes several exits where there is a hypervisor: what is shorter than one of them is none.
+    let exit = timing_overhead::measured_exit(known).map(|exit| Found::exact(exit.value, gap.dimension));
+    if let Some(exit) = exit.filter(|exit| gap.ends().map_or(gap.value, |(_, high)| high) < exit.value) {
+        return Some(statement!(
+            " The median gap of CPU {cpu}, {gap}, is shorter than one exit to the hypervisor, {exit}, of which a tick takes several: most \
+             gaps are no ticks, and what is lost is lost in the longer ones.",
+            gap = gap.named("a gap"),
+            exit = exit.named("an exit")
+        ));
+    }
     let ticks = gap.counted(hertz * 1e-3, lost.dimension);
     let is_less = ticks.ends().zip(lost.ends()).is_some_and(|((_, high), (low, _))| high < low);
     is_less.then(|| {

@@ -280,19 +280,31 @@ impl<'site> Rereader<'site> {
 /// The rate of a file that is cached, of one that is too large, and of the device.
 fn cliff(known: &Known) -> Option<Finding> {
     let result = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
-    let mut within = SIXTEENTHS.iter().filter(|(part, _)| *part < 16);
-    let least = within.find_map(|(part, _)| Some((*part, result(READ_BEFORE, *part)?)))?;
     let most = SIXTEENTHS.last().and_then(|(part, _)| result(READ_BEFORE, *part))?;
     let device = ALONG_THE_DEVICE.last().and_then(|part| result(DIRECT, *part))?;
     let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
     let bytes = |part| Found::exact(size(known.machine, part) as f64, Dimension::Of(Unit::Bytes));
+    let largest = SIXTEENTHS[SIXTEENTHS.len() - 1].0;
+    let mut within = SIXTEENTHS.iter().filter(|(part, _)| *part < 16);
+    let least = within.find_map(|(part, _)| Some((*part, result(READ_BEFORE, *part)?)));
+    let large = || bytes(largest).named("file too large for the page cache");
+    let beside = if let Some((part, block)) = least {
+        statement!(
+            "a file of {small} comes at {cached}, one of {large} at",
+            small = bytes(part).named("file that the page cache holds"),
+            cached = rate(block).named("rate within the page cache"),
+            large = large()
+        )
+    } else {
+        statement!(
+            "a file of {large}, which does not fit (of one that fits this run has no value), comes at",
+            large = large()
+        )
+    };
     Some(finding!(
         Question::FileCache,
-        "Read again, a file of {small} comes at {cached}, one of {large} at {uncached}: {share} of the \
-         device's rate past the cache, {direct}.",
-        small = bytes(least.0).named("file that the page cache holds"),
-        cached = rate(least.1).named("rate within the page cache"),
-        large = bytes(SIXTEENTHS[SIXTEENTHS.len() - 1].0).named("file too large for the page cache"),
+        "Read again, {beside} {uncached}: {share} of the device's rate past the cache, {direct}.",
+        beside,
         uncached = rate(most).named("rate beyond the page cache"),
         share = rate(most).share_of(rate(device)).named("rate beyond the cache over the device's"),
         direct = rate(device).named("rate of direct reads")

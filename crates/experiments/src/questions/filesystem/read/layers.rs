@@ -1,7 +1,7 @@
 //! Findings across points: the layers compared, order by the size of the file, requests in flight.
 
 use super::points::{
-    COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_FILE, WARM, queue, usual,
+    COLD, DIRECT, FILE, NAME, QUEUE_DEPTHS, RANDOM, SEQUENTIAL, USUAL_BLOCK, USUAL_FILE, WARM, queue, usual,
 };
 use crate::apparatus::filesystem::uring::INTERVAL;
 use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
@@ -75,7 +75,9 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
 /// the file; sizes without a significant difference together.
 fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let sequential = known.found_along(NAME, &usual(state, SEQUENTIAL, 0), &FILE);
-    let both = sequential.into_iter().filter_map(|(file, sequential)| {
+    // One block has no order.
+    let several = sequential.into_iter().filter(|(file, _)| *file > USUAL_BLOCK);
+    let both = several.filter_map(|(file, sequential)| {
         let random = known.found(NAME, &usual(state, RANDOM, file))?;
         Some((declared::size(file), sequential, random))
     });
