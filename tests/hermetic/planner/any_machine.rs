@@ -115,3 +115,21 @@ fn the_point_for_which_time_is_kept_is_not_left_out_for_others() {
         assert!(left_out.iter().all(|price| price.point != machine.first()), "state {state}: {left_out:?}");
     }
 }
+
+/// A machine that was drawn above: its first point is measured alone, and its block is prepared again for the others.
+#[test]
+fn a_block_that_is_prepared_again_after_its_first_point_is_foreseen() {
+    let costs = vec![
+        Costs::block(3, 14, 2.0, 0.002),
+        Costs::block(8, 32, 1.0, 0.5),
+        Costs::block(5, 39, 1.0, 0.5),
+        Costs::alone(213, 1.0),
+    ];
+    let mut machine = Machine::of(costs);
+    machine.width = 0.06;
+    let course = run(&mut machine, 42.3);
+    let first = course.visits.iter().filter(|visit| visit.points == [0]).count();
+    assert!(first >= 5, "the first point is measured alone: {first} visits");
+    let (said, came) = (course.settlements[0].end.as_secs_f64(), course.promised_end.as_secs_f64());
+    assert!((said / came - 1.0).abs() < 0.01, "forecast {said} s, came {came} s");
+}

@@ -42,18 +42,41 @@ impl Planner {
         }
         self.group.clear();
         let due: Vec<usize> = (0..self.goals.len()).filter(|part| self.is_due(*part, now)).collect();
-        let done = self.done(now);
-        let remaining = (self.budget() - now.elapsed).max(0.0);
-        let at_ease = self.choosing(&done).seconds(&self.goals, self.observe) <= AT_EASE * remaining;
-        // Where points are left out the next trials may show that more do not fit.
-        if due.is_empty() || (at_ease && (self.has_value || !self.goals.contains(&0))) {
+        if due.is_empty() || self.is_at_ease(now) {
             return due;
         }
-        self.group = match self.first.filter(|first| !self.has_value && due.contains(first)) {
+        self.group = match self.first_alone(now) {
             Some(first) => vec![first],
-            None => self.leading(due, GROUP * remaining, now),
+            None => self.leading(due, GROUP * self.remaining(now), now),
         };
         self.group.clone()
+    }
+
+    fn remaining(&self, now: Now) -> f64 {
+        (self.budget() - now.elapsed).max(0.0)
+    }
+
+    /// Whether rounds are of everything, because there is time to spare.
+    fn is_at_ease(&self, now: Now) -> bool {
+        let done = self.done(now);
+        let seconds = self.choosing(&done).seconds(&self.goals, self.observe);
+        // Where points are left out the next trials may show that more do not fit.
+        seconds <= AT_EASE * self.remaining(now) && (self.has_value || !self.goals.contains(&0))
+    }
+
+    /// The most important part, if it is measured alone to the end before all others.
+    fn first_alone(&self, now: Now) -> Option<usize> {
+        self.first.filter(|first| !self.has_value && self.is_due(*first, now) && !self.is_at_ease(now))
+    }
+
+    /// The time that preparing for the most important part alone takes, seconds, where its block is prepared again for the rest.
+    pub(super) fn prepared_twice(&self, now: Now) -> f64 {
+        let Some(first) = self.first_alone(now) else { return 0.0 };
+        let block = self.layout.parts[first].block;
+        let has_others =
+            self.layout.blocks[block].iter().any(|part| *part != first && self.is_due(*part, now));
+        let lacks = self.goals[first].saturating_sub(done(&self.layout, first, now).unwrap_or(0)) as f64;
+        if has_others { lacks * self.prices.preparation[block] } else { 0.0 }
     }
 
     /// The most important of these parts and of these the cheapest, as many as need this time in seconds, at least one.

@@ -79,7 +79,7 @@ impl Planner {
         let choosing = self.choosing(&done);
         let is_promised = |part: &usize| self.goals[*part] > 0 && done[*part].is_some();
         let goals = || (0..self.goals.len()).filter(is_promised).map(|part| self.goals[part]);
-        let remaining = choosing.seconds(&self.goals, self.observe);
+        let remaining = choosing.seconds(&self.goals, self.observe) + self.prepared_twice(now);
         Settlement {
             at: Duration::from_secs_f64(now.elapsed),
             budget: self.settings.budget,
