@@ -31,7 +31,7 @@ const COPIED: Selector = Selector::only(
 .at(Placement::Spread);
 
 /// From this factor on more cores read more than one.
-const MORE: f64 = 1.2;
+pub(super) const MORE: f64 = 1.2;
 
 /// What all cores read of memory, beside one of them at its best.
 #[derive(Clone, Copy)]
@@ -93,9 +93,13 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         (None, true) => "the limit is one that they share",
     };
     let headline = statement!(
-        "{cores} cores together read {together} of memory, {times} times the {one} of one: {limit}.",
+        "{cores} cores together read {together} of memory, {beside} the {one} of one: {limit}.",
         together = together.named("read of memory by all cores"),
-        times = beside.times().named("read by all cores over one"),
+        beside = if together.differs_from(&one) == Some(false) {
+            "not significantly different from".into()
+        } else {
+            statement!("{times} times", times = beside.times().named("read by all cores over one"))
+        },
         one = one.named("read of memory by one core")
     );
     let because = statement!(

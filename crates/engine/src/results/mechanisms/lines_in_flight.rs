@@ -3,7 +3,7 @@
 
 #[cfg(test)]
 use super::common_limit::TOGETHER;
-use super::common_limit::{BesideOne, READ};
+use super::common_limit::{BesideOne, MORE, READ};
 use super::{Conclusion, MechanismKind, Premises, Rule, shared_path};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
@@ -108,8 +108,8 @@ fn together(premises: &Premises) -> Option<Statement> {
         let is_of_the_path = shared_path::judge(premises).is_some();
         (beside.is_no_more() && !is_of_the_path).then(|| {
             statement!(
-                " {cores} cores read {times} times as much as one: the lines in flight of one core are not the limit.",
-                times
+                " {cores} cores read less than {most} times as much as one: the lines in flight of one core are not the limit.",
+                most = MORE.to_string()
             )
         })
     }
@@ -189,6 +189,9 @@ mod tests {
         let alike = conclusion(10e9, None).because.plain();
         assert!(alike.contains("the lines in flight of one core are not the limit"), "{alike}");
         let little_more = conclusion(11e9, None).because.plain();
-        assert!(little_more.contains("cores read {1.1} times as much as one: the lines"), "{little_more}");
+        assert!(
+            little_more.contains("cores read less than 1.2 times as much as one: the lines"),
+            "{little_more}"
+        );
     }
 }

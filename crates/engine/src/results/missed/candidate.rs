@@ -75,7 +75,7 @@ pub(super) fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCan
     let value = Found { dimension: missed.measured.dimension, ..input.scaled(now.value() / input.value) };
     Some(MissCandidate {
         mechanism: format!("{experiment}, {BECAME}"),
-        sizes: input_then_and_now((experiment, point), input, (then.each, now.each), figures),
+        sizes: input_then_and_now((experiment, point), input, (then.each, now.each), (missed, figures)),
         again: missed.figure(again.total() - now.value()).plus(value),
         changes: Some(distance(now.each / then.each)),
         part: Some(value),
@@ -89,18 +89,21 @@ fn input_then_and_now(
     (experiment, point): (&str, &Point),
     input: Found,
     (then, now): (f64, f64),
-    figures: Figures,
+    (missed, figures): (&Missed, Figures),
 ) -> Statement {
     const SAME: f64 = 1.001;
     let exact = |value: f64| Found::exact(value, input.dimension);
     let of = Statement::point(experiment, point);
     let share = [1.0, 0.5].into_iter().find(|share| distance(now / (input.value * share)) <= SAME);
     let Some(share) = share else {
+        // A term is in the unit of the prediction; what a stream loses is taken from its rate.
+        let term = |value: f64| Found::exact(value.abs(), missed.measured.dimension);
         return statement!(
-            "from {experiment}, {of} is predicted {measured} by the whole run, and was {used} when the prediction was made",
+            "from {experiment}, {of} is predicted {measured}{less} by the whole run, and was {used}{less} when the prediction was made",
             of,
-            measured = exact(now).named("input, whole run"),
-            used = exact(then).named("input, as predicted from")
+            measured = term(now).named("input, whole run"),
+            used = term(then).named("input, as predicted from"),
+            less = if now < 0.0 { " less" } else { "" }
         );
     };
     let then = then / share;
