@@ -1,7 +1,7 @@
 //! What a result says about the reason of its missed prediction.
 
 /// What the mechanism says of a term that was another figure of the run when the prediction was made.
-pub const BECAME: &str = "which became another figure during the run";
+pub(super) const BECAME: &str = "which became another figure during the run";
 
 /// What is known about the reason why a prediction missed.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,6 +81,11 @@ impl Explanation {
     /// Whether the prediction missed for certain: neither its interval nor its evidence leaves it open.
     pub fn is_certain(&self) -> bool {
         MissTally::of([self]).certain() == 1
+    }
+
+    /// Whether its cause is an input of the prediction that became another figure during the run.
+    pub fn is_of_input(&self) -> bool {
+        matches!(self, Explanation::Cause { mechanism, .. } if mechanism.ends_with(BECAME))
     }
 }
 

@@ -55,7 +55,7 @@ pub use cpu_distance::{CpuDistance, CpuDistances, is_of_both};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
-pub use explanation::{BECAME, Explanation, MissTally};
+pub use explanation::{Explanation, MissTally};
 pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
 pub use known_states::KnownStates;

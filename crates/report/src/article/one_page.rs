@@ -12,7 +12,7 @@ use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::statistics::Measured;
-use fathom_engine::results::{BECAME, CLOSE, Explanation, FAIR, PointResult, Results, TrendResult, distance};
+use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results, TrendResult, distance};
 
 /// The experiments of the reports, each with how many of its main figures they have.
 const EXPERIMENTS: [(&str, usize); 18] = [
@@ -222,9 +222,8 @@ fn with_interval(row: &OperationRow) -> String {
 
 /// Its cause, or where it has none the mechanism of this run that makes it worse.
 fn influenced(results: &Results, point: &PointResult, cause: String) -> Text {
-    let is_worse = point.factor().map(|factor| (factor < 1.0) == (point.unit.kind() == Kind::Rate));
-    let at_work = is_worse.filter(|worse| *worse && cause == WITHIN).and_then(|_| at_work(results, point));
-    match at_work {
+    let is_worse = point.factor().is_some_and(|factor| (factor < 1.0) == (point.unit.kind() == Kind::Rate));
+    match at_work(results, point).filter(|_| is_worse && cause == WITHIN) {
         Some((brief, _)) => Text::plain(format!("in part {brief}: ")).and(Text::to(&Key::of("mechanisms"))),
         None => cause.into(),
     }
@@ -234,7 +233,7 @@ fn influenced(results: &Results, point: &PointResult, cause: String) -> Text {
 fn cause(point: &PointResult) -> String {
     match (&point.explanation, point.factor()) {
         // An input that became another is named with both its values.
-        (Some(Explanation::Cause { mechanism, .. }), _) if mechanism.ends_with(BECAME) => {
+        (Some(explanation @ Explanation::Cause { mechanism, .. }), _) if explanation.is_of_input() => {
             point.because.as_ref().map_or_else(|| mechanism.clone(), crate::finding::text)
         }
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),

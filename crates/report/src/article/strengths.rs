@@ -11,7 +11,7 @@ use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{BECAME, Explanation, FAIR, MechanismKind, PointResult, Results, distance};
+use fathom_engine::results::{Explanation, FAIR, MechanismKind, PointResult, Results, distance};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
@@ -199,8 +199,9 @@ fn certain_misses<'run>(results: &'run Results) -> Vec<&'run PointResult> {
 fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Option<&'run PointResult>) {
     let mut chosen: Vec<&PointResult> = vec![];
     // What an input became during the run surprises nobody.
-    let is_of_input = |point: &&&PointResult| matches!(&point.explanation, Some(Explanation::Cause { mechanism, .. }) if mechanism.ends_with(BECAME));
-    for point in missed.iter().filter(|point| !is_of_input(point)) {
+    let is_of_input = |point: &&PointResult| point.explanation.as_ref().is_some_and(Explanation::is_of_input);
+    let missed = || missed.iter().copied().filter(|point| !is_of_input(point));
+    for point in missed() {
         let is_new =
             |other: &&PointResult| other.experiment != point.experiment && !is_same_cause(other, point);
         if chosen.len() < SURPRISES && chosen.iter().all(is_new) {
@@ -208,8 +209,7 @@ fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Opt
         }
     }
     let has_cause = |point: &&PointResult| matches!(point.explanation, Some(Explanation::Cause { .. }));
-    let explained = missed.iter().filter(|point| !is_of_input(point)).copied().find(has_cause);
-    let explained = explained.filter(|_| !chosen.iter().any(has_cause));
+    let explained = missed().find(has_cause).filter(|_| !chosen.iter().any(has_cause));
     if explained.is_some() {
         chosen.truncate(SURPRISES - 1);
     }

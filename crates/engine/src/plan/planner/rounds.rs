@@ -45,7 +45,7 @@ impl Planner {
         if due.is_empty() || self.is_at_ease(now) {
             return due;
         }
-        self.group = match self.first_alone(now) {
+        self.group = match self.first_due(now) {
             Some(first) => vec![first],
             None => self.leading(due, GROUP * self.remaining(now), now),
         };
@@ -64,14 +64,14 @@ impl Planner {
         seconds <= AT_EASE * self.remaining(now) && (self.has_value || !self.goals.contains(&0))
     }
 
-    /// The most important part, if it is measured alone to the end before all others.
-    fn first_alone(&self, now: Now) -> Option<usize> {
-        self.first.filter(|first| !self.has_value && self.is_due(*first, now) && !self.is_at_ease(now))
+    /// The most important part, while nothing has its interval: unless there is time to spare it is measured alone to the end first.
+    fn first_due(&self, now: Now) -> Option<usize> {
+        self.first.filter(|first| !self.has_value && self.is_due(*first, now))
     }
 
     /// The time that preparing for the most important part alone takes, seconds, where its block is prepared again for the rest.
     pub(super) fn prepared_twice(&self, now: Now) -> f64 {
-        let Some(first) = self.first_alone(now) else { return 0.0 };
+        let Some(first) = self.first_due(now).filter(|_| !self.is_at_ease(now)) else { return 0.0 };
         let block = self.layout.parts[first].block;
         let has_others =
             self.layout.blocks[block].iter().any(|part| *part != first && self.is_due(*part, now));

@@ -26,6 +26,7 @@ const LOAD: Selector = Selector::only(
     "memory/load_latency",
     &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
 );
+
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
     // A rate of several states has no one number of lines.

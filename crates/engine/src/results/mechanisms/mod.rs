@@ -3,12 +3,12 @@
 
 mod adjacent_line;
 mod arguments;
+mod common_limit;
 mod device_limit;
 mod fault_around;
 mod flat_load;
 mod guest_exit;
 mod kernel_entry;
-mod common_limit;
 mod lines_in_flight;
 mod process;
 mod processes_made;

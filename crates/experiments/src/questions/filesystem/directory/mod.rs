@@ -205,13 +205,13 @@ impl Experiment for Directory {
     }
 }
 
-/// The point of a task with so many names for each of so many threads.
 /// What creating and removing a name take together, by one thread in a directory of the usual size; in nanoseconds.
 pub(super) fn made_and_removed(known: &Known) -> Option<Found> {
     let of = |task| known.found(ABOUT.name, &point(task, (USUAL, 1, OWN)));
     Some(of(NameTask::Create)?.plus(of(NameTask::Remove)?))
 }
 
+/// The point of a task with so many names for each of so many threads.
 fn point(task: NameTask, (names, threads, directory): (u64, u64, &str)) -> Point {
     let placement = if threads > 1 { Placement::Spread } else { Placement::OneCpu };
     Point::at(placement)
