@@ -2,7 +2,7 @@
 
 use crate::record::{Run, Trial};
 use fathom_core::sampling::Beginning;
-use fathom_core::statistics::{self, Estimate};
+use fathom_core::statistics::{self, Estimate, Interval};
 use std::collections::BTreeMap;
 
 /// The beginnings of an experiment's work, over the processes in which it began.
@@ -34,7 +34,7 @@ impl Beginnings {
         let each = |part: fn(&Beginning) -> Option<f64>| -> Option<Estimate> {
             let values: Vec<[f64; 1]> =
                 processes.iter().filter_map(|beginning| Some([part(beginning)?])).collect();
-            statistics::estimate(&values)
+            statistics::estimate(&values).map(not_below_zero)
         };
         Some(Beginnings {
             experiment: experiment.to_owned(),
@@ -42,6 +42,12 @@ impl Beginnings {
             first_cost: each(|beginning| beginning.first_cost),
         })
     }
+}
+
+/// Neither a time nor a cost is below zero: what an interval from few processes holds below it cannot be.
+fn not_below_zero(estimate: Estimate) -> Estimate {
+    let interval = estimate.interval.map(|ends| Interval { low: ends.low.max(0.0), ..ends });
+    Estimate { interval, ..estimate }
 }
 
 /// Whether a trial is the first of its process.
@@ -82,5 +88,14 @@ mod tests {
         assert!((found.lasted_ns.value - 5e7).abs() < 1.0 && found.first_cost.is_none());
         let found = Beginnings::over("cpu/wake_up", &[&Beginning { first_cost: Some(0.8), ..*processes[0] }]);
         assert!((found.unwrap().first_cost.unwrap().value - 0.8).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_beginning_lasts_no_time_below_zero_however_far_few_processes_scatter() {
+        let lasted = [0.0, 0.0, 2.5e6, 4e6].map(|lasted_ns| Beginning { lasted_ns, ..Beginning::default() });
+        let raw = statistics::estimate(&lasted.map(|beginning| [beginning.lasted_ns])).unwrap();
+        assert!(raw.interval.unwrap().low < 0.0, "the case: {raw:?}");
+        let ends = Beginnings::over("cpu/wake_up", &lasted.each_ref()).unwrap().lasted_ns.interval.unwrap();
+        assert!(ends.low.abs() < 1e-12 && ends.high > 4e6, "{ends:?}");
     }
 }
