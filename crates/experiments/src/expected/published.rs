@@ -11,10 +11,10 @@ pub fn process(prediction: Prediction) -> Prediction {
     prediction.software_of("a process: fork, exit and wait", &[42_803.4, 40_000.0, 308_292.3], citation)
 }
 
-/// A thread created and joined.
-pub fn thread(prediction: Prediction) -> Prediction {
+/// A thread created and joined, or `what` part of it.
+pub fn thread(prediction: Prediction, what: &str) -> Prediction {
     let citation = "report 000: 8.47 µs (table 6); report 003: 54 525 cycles of 2.7 GHz";
-    prediction.software_of("a thread: created and joined", &[8_466.4, 20_194.4], citation)
+    prediction.software_of(what, &[8_466.4, 20_194.4], citation)
 }
 
 /// A switch to another process and the choice of it, without the pipe that asks for it.

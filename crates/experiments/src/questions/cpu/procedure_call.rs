@@ -216,14 +216,18 @@ fn point(form: &str, arguments: u64) -> Point {
 /// From this share on the beginning of a line is not the call without arguments that it stands for, if their intervals say so too.
 const BESIDE: f64 = 0.1;
 
-/// The cost of one more argument: the slope of the line through the calls of a form; `None` where they are on no line.
-fn one_more(form: &str, known: &Known) -> Option<Finding> {
+/// The line through the calls of a form: the cost of one more argument, and that of a call without one. `None` where the line misses
+/// the call without arguments: they do not add up on a line.
+fn line(form: &str, known: &Known) -> Option<(Found, Found)> {
     let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
-    // Where the line misses the call without arguments, arguments do not add up on a line.
     let bare = known.found(ABOUT.name, &point(form, 0))?;
-    if (call.value / bare.value - 1.0).abs() > BESIDE && call.differs_from(&bare) != Some(false) {
-        return None;
-    }
+    let misses = (call.value / bare.value - 1.0).abs() > BESIDE && call.differs_from(&bare) != Some(false);
+    (!misses).then_some((slope, call))
+}
+
+/// The cost of one more argument: the slope of the line through the calls of a form.
+fn one_more(form: &str, known: &Known) -> Option<Finding> {
+    let (slope, call) = line(form, known)?;
     let form = if form == "spilled" {
         "as unoptimised code passes it"
     } else {
@@ -274,14 +278,28 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
     let added = expected_instructions(form, 6, by) - expected_instructions(form, 5, by);
     let instruction = core_facts::instruction(known).value;
     let of = along[0].1;
-    let slope = Found { core: of.core, ..Found::exact(added as f64 * instruction, of.dimension) };
+    let issued = Found { core: of.core, ..Found::exact(added as f64 * instruction, of.dimension) };
     let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
+    let beside = line(form, known).and_then(|(slope, _)| beside_issue(slope, &issued));
     Some(finding!(
         Question::Argument,
-        "{judged}, {passed}. The {added} further instructions of an argument would add {slope} if they did not \
-         overlap with other work.",
-        slope = slope.named(&format!("one more argument, {passed}, predicted"))
+        "{judged}, {passed}. The {added} further instructions of an argument take {issued} of a core that \
+         completes independent ones all the time{beside}.",
+        issued = issued.named(&format!("one more argument, {passed}, predicted")),
+        beside = beside.unwrap_or("")
     ).about(form))
+}
+
+/// How the cost of one more argument, the slope of a line, compares with the time in which its instructions are issued.
+fn beside_issue(slope: Found, issued: &Found) -> Option<&'static str> {
+    let interval = slope.interval?;
+    if interval.low > issued.value {
+        Some("; an argument costs more than that, so a call waits for something besides their number")
+    } else if interval.high < issued.value {
+        Some("; an argument costs less than that, so they overlap with other work of the call")
+    } else {
+        None
+    }
 }
 
 /// The cost of the seventh argument, which x86-64 passes on the stack.
@@ -375,5 +393,15 @@ mod tests {
         assert!(noise.contains("significantly slower with argument 3, as"), "{noise}");
         let falls = said_of([1.0, 1.2, 1.1, 1.4]);
         assert!(falls.contains("significantly slower with argument 1, 3, and faster with 2"), "{falls}");
+    }
+
+    #[test]
+    fn an_argument_s_cost_is_told_beside_its_instructions_where_it_is_another() {
+        let found = |value| fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
+        let issued = found(0.25);
+        assert!(beside_issue(found(0.5), &issued).unwrap().contains("costs more than that"));
+        assert!(beside_issue(found(0.02), &issued).unwrap().contains("costs less than that"));
+        assert_eq!(beside_issue(found(0.251), &issued), None, "known to a percent");
+        assert_eq!(beside_issue(Found::bare(0.5, issued.dimension), &issued), None, "without an interval");
     }
 }
