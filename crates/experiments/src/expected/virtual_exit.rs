@@ -22,5 +22,20 @@ pub fn like(cycles: f64, citation: &str, known: &Known) -> Basis {
     }
 }
 
+/// Adds the exit by which a guest has its hypervisor interrupt another CPU: a part of what waking a thread there costs the one that
+/// wakes it. Without a hypervisor there is none.
+pub fn interrupting_a_cpu(prediction: Prediction, known: &Known) -> Prediction {
+    if !known.machine.is_virtual() {
+        return prediction;
+    }
+    let exit = like(
+        2_384.0,
+        "Dall et al., ARM Virtualization: Performance and Architectural Implications, ISCA 2016, KVM on x86: an access to the \
+         interrupt controller",
+        known,
+    );
+    prediction.software("an exit to the hypervisor to interrupt the CPU", 1.0, exit).being(TermEvent::VmExit)
+}
+
 /// Exits of an interrupt that a guest takes: it arrives, its end is written, and a timer is set again or another CPU signalled.
 pub const OF_AN_INTERRUPT: f64 = 3.0;

@@ -265,21 +265,7 @@ fn by_waking(figure: &str, length: u64, call: Prediction, known: &Known, hand_ov
 
 /// What the call does that wakes a thread. A guest leaves for its hypervisor to interrupt another CPU, unless its hardware does that.
 fn called(prediction: Prediction, known: &Known) -> Prediction {
-    let exit = known.machine.is_virtual().then(|| {
-        virtual_exit::like(
-            2_384.0,
-            "Dall et al., ARM Virtualization: Performance and Architectural Implications, ISCA 2016, KVM on x86: an access to the \
-             interrupt controller",
-            known,
-        )
-    });
-    let prediction = match exit {
-        Some(exit) => prediction
-            .software("an exit to the hypervisor to interrupt the CPU", 1.0, exit)
-            .being(TermEvent::VmExit),
-        None => prediction,
-    };
-    prediction
+    virtual_exit::interrupting_a_cpu(prediction, known)
         .software("entering the kernel", 1.0, kernel_service::entry(known))
         .being(TermEvent::KernelEntry)
         .software(

@@ -5,7 +5,7 @@ mod findings;
 use super::round_trip;
 use crate::apparatus::network::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, required};
-use crate::expected::{self, kernel_service, published};
+use crate::expected::{self, kernel_service, published, virtual_exit};
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::other_side::{OtherSide, Version};
@@ -156,8 +156,10 @@ impl Experiment for Connection {
                 2.0,
                 each,
             ),
-            // Elsewhere it is queued, and the call returns.
-            _ => published::close(Prediction::new()),
+            // To a peer the call sends a segment, which wakes nobody on this machine.
+            _ if point.name(&PATH) == PEER => published::close(Prediction::new()),
+            // Across CPUs it is queued on its own, which is interrupted, and the call returns.
+            _ => virtual_exit::interrupting_a_cpu(published::close(Prediction::new()), known),
         };
         let waits = matches!(point.name(&PHASE), CONNECT | GRACEFUL) && point.name(&PATH) == PEER;
         Ok(if waits { software.hardware("the path to the peer and back", 1.0, way(known)) } else { software })
