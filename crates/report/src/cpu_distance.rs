@@ -1,6 +1,8 @@
 //! Sentences and names of the distance between the two CPUs of work on both, where a host changed it.
 
 use super::words::{self, plural};
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::Selector;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -31,6 +33,38 @@ pub(super) fn moved(results: &Results) -> Option<String> {
         settings.home,
         settings.partner.unwrap_or_default(),
         rest.join(", ")
+    ))
+}
+
+/// One load from memory, which is what a line costs that no cache of both CPUs holds.
+const LOAD: Selector = Selector::only(
+    "memory/memory_parallelism",
+    &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Number(1)), ("size", Any)],
+);
+
+/// A line that takes more than this share of a load from memory comes no nearer, and one of less than [`OF_A_CACHE`] from a cache.
+const OF_MEMORY: f64 = 2.0 / 3.0;
+const OF_A_CACHE: f64 = 1.0 / 3.0;
+
+/// What the distances probably are, by what a load from memory takes; `None` if they were one, or tell nothing.
+pub(super) fn meaning(results: &Results) -> Option<String> {
+    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
+    let load = LOAD.found(&results.known())?.value;
+    let lines = distances.distances.iter().map(|distance| distance.line_ns);
+    meant(&lines.collect::<Vec<_>>(), load)
+}
+
+fn meant(lines_ns: &[f64], load_ns: f64) -> Option<String> {
+    let named = |is_such: &dyn Fn(f64) -> bool| -> Option<String> {
+        let such = lines_ns.iter().filter(|line| is_such(**line / load_ns));
+        let named: Vec<String> = such.map(|line| quantities::value(Unit::Nanoseconds, *line)).collect();
+        (!named.is_empty()).then(|| named.join(" or "))
+    };
+    let far = named(&|share| share > OF_MEMORY)?;
+    let near = named(&|share| share < OF_A_CACHE)?;
+    let load = quantities::value(Unit::Nanoseconds, load_ns);
+    Some(format!(
+        "A load from memory takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none."
     ))
 }
 
@@ -121,4 +155,20 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
         plural(distance.trials, "trial"),
         line(&distance.at)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn a_line_that_takes_as_long_as_a_load_from_memory_is_in_no_common_cache() {
+        let text = meant(&[33.5, 167.0, 16.4], 166.0).expect("both kinds");
+        assert!(
+            text.contains("while a line takes 33.5 ns or 16.4 ns the two CPUs probably share a cache"),
+            "{text}"
+        );
+        assert!(text.ends_with("while it takes 167 ns probably none."), "{text}");
+        assert_eq!(meant(&[33.5, 80.0], 166.0), None, "80 ns may be either");
+    }
 }

@@ -175,12 +175,6 @@ impl<'run> Main<'run> {
         if of_states.is_empty() { vec![self.reach()] } else { of_states }
     }
 
-    /// The farthest of these; `None` where one state has no interval.
-    pub(super) fn reach_of_all(&self) -> Option<f64> {
-        let all: Option<Vec<f64>> = self.reaches().into_iter().collect();
-        all?.into_iter().reduce(f64::max)
-    }
-
     fn reach(&self) -> Option<f64> {
         match self.source {
             FigureSource::Point(point) => precision::reach(point),

@@ -82,11 +82,11 @@ impl OfFigures for Mechanism {
     }
 
     fn statements(&self) -> Vec<&Statement> {
-        vec![&self.headline, &self.because]
+        vec![&self.headline, &self.because, &self.advice]
     }
 
     fn statements_mut(&mut self) -> Vec<&mut Statement> {
-        vec![&mut self.headline, &mut self.because]
+        vec![&mut self.headline, &mut self.because, &mut self.advice]
     }
 
     /// Before the headline: a screen that has no room for all of it must not cut the mark.

@@ -6,6 +6,7 @@ mod again;
 mod at_frequency;
 mod beginnings;
 pub mod bounds;
+mod by_end;
 mod core_cycles;
 mod core_frequency;
 mod core_state;
@@ -135,6 +136,7 @@ impl<'run> Results<'run> {
         let either = OfEitherState { main: &known, shared: beside_a_neighbour.as_ref().unwrap_or(&known) };
         let of_one_state = points.iter().filter(|point| point.mixture.is_none());
         let all = everything(run, of_one_state, states.frequency);
+        by_end::mark(&mut points, &all);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
@@ -170,7 +172,9 @@ impl<'run> Results<'run> {
             prediction_error::finding(&points).into_iter().chain(misses.overall).collect();
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
-            let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);
+            let causes = mechanisms
+                .iter_mut()
+                .flat_map(|cause| [&mut cause.headline, &mut cause.because, &mut cause.advice]);
             let checks = cross_checks.iter_mut().flat_map(|check| [&mut check.statement, &mut check.brief]);
             let overall = overall.iter_mut().map(|finding| &mut finding.statement);
             causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);

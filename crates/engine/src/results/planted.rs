@@ -40,6 +40,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         published: None,
         outliers: None,
         prediction,
+        by_end: None,
         unpredicted: None,
         evidence: Evidence::judged(vec![]),
         trials,

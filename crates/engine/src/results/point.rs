@@ -80,6 +80,8 @@ pub struct PointResult {
     pub published: Option<PublishedStatistics>,
     /// The prediction, with its terms.
     pub prediction: Option<Prediction>,
+    /// The same with what the whole run gave for the measurements of it that the prediction took; `None` if they are the same.
+    pub by_end: Option<Prediction>,
     /// The reason why there is no prediction.
     pub unpredicted: Option<String>,
     /// The evidence that the operation was the one named.
@@ -281,6 +283,7 @@ fn judge(
         published,
         prediction: expected
             .and_then(|expected| at_usual_frequency(expected.prediction.as_ref()?, planned, states)),
+        by_end: None,
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
         evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),
         trials: (measured.len(), trials.len()),

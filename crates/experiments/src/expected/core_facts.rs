@@ -28,6 +28,8 @@ pub struct Core {
     pub cache_cycles: [f64; 2],
     /// Entries of the data TLBs for base pages, first and second level; `None` if designs differ.
     pub tlb_entries: Option<[u64; 2]>,
+    /// Misses of the first-level data cache that are in flight at once; `None` if designs differ or no manual says it.
+    pub misses: Option<f64>,
     pub source: Cow<'static, str>,
 }
 
@@ -64,6 +66,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::Either,
         cache_cycles: [5.0, 15.0],
         tlb_entries: Some([96, 2048]),
+        misses: Some(16.0),
         source: Cow::Borrowed("Intel 64 and IA-32 Architectures Optimization Reference Manual, Golden Cove"),
     },
     Core {
@@ -76,6 +79,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::AtRename,
         cache_cycles: [4.0, 17.0],
         tlb_entries: None,
+        misses: None,
         source: Cow::Borrowed("Intel, Lunar Lake Architecture, Lion Cove (Intel Tech Tour 2024)"),
     },
     Core {
@@ -88,6 +92,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::FromBuffer,
         cache_cycles: [5.0, 14.0],
         tlb_entries: Some([64, 2048]),
+        misses: None,
         source: Cow::Borrowed(
             "Intel 64 and IA-32 Architectures Optimization Reference Manual, Ice Lake Client",
         ),
@@ -102,6 +107,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::FromBuffer,
         cache_cycles: [5.0, 14.0],
         tlb_entries: Some([64, 1536]),
+        misses: None,
         source: Cow::Borrowed("Intel 64 and IA-32 Architectures Optimization Reference Manual, Skylake"),
     },
     Core {
@@ -114,6 +120,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::AtRename,
         cache_cycles: [4.0, 14.0],
         tlb_entries: Some([96, 4096]),
+        misses: None,
         source: Cow::Borrowed("AMD, Software Optimization Guide for the Zen 5 Microarchitecture (58455)"),
     },
     Core {
@@ -126,6 +133,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::AtRename,
         cache_cycles: [4.0, 14.0],
         tlb_entries: Some([72, 3072]),
+        misses: Some(24.0),
         source: Cow::Borrowed("AMD, Software Optimization Guide for the Zen 4 Microarchitecture (57647)"),
     },
     Core {
@@ -138,6 +146,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::AtRename,
         cache_cycles: [4.0, 12.0],
         tlb_entries: Some([64, 2048]),
+        misses: None,
         source: Cow::Borrowed(
             "AMD, Software Optimization Guides for the family 17h models 30h and family 19h (56305, 56665)",
         ),
@@ -152,6 +161,7 @@ const CORES: &[Core] = &[
         forwards: Forwards::FromBuffer,
         cache_cycles: [4.0, 11.0],
         tlb_entries: Some([48, 1280]),
+        misses: None,
         source: Cow::Borrowed("Arm, Neoverse N1 Software Optimization Guide and Technical Reference Manual"),
     },
 ];
@@ -167,6 +177,7 @@ const X86_64: Core = Core {
     forwards: Forwards::FromBuffer,
     cache_cycles: [4.0, 12.0],
     tlb_entries: None,
+    misses: None,
     source: Cow::Borrowed(
         "Fog, Instruction tables and Microarchitecture manual, 2022: typical of current x86-64 cores",
     ),
@@ -183,6 +194,7 @@ const AARCH64: Core = Core {
     forwards: Forwards::FromBuffer,
     cache_cycles: [4.0, 11.0],
     tlb_entries: None,
+    misses: None,
     source: Cow::Borrowed("Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm"),
 };
 

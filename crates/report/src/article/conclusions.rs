@@ -9,7 +9,8 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Finding, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{
-    Agreement, CLOSE, CrossCheck, FAIR, Mechanism, MechanismKind, Results, Share, Tally,
+    Agreement, CLOSE, CrossCheck, FAIR, Mechanism, MechanismKind, PointResult, Results, Share, Tally,
+    distance,
 };
 
 /// The section; `None` if nothing was concluded.
@@ -80,11 +81,12 @@ pub(super) fn accuracy(results: &Results) -> Option<Section> {
     let (chapters, experiments) = (by_chapter(results, total), by_experiment(results));
     let lead = format!(
         "{} were predicted before their first trials: {} came within a factor of {FAIR} of the prediction and {} within \
-         {CLOSE}{}. Wrong predictions are kept. ",
+         {CLOSE}{}. Wrong predictions are kept.{} ",
         plural(total.judged, "value"),
         quantities::percent(total.fair.share),
         quantities::percent(total.close.share),
-        independent(results)
+        independent(results),
+        with_other_inputs(&results.points)
     );
     let paragraph = |cause: &Finding| Block::Paragraph(Text::prose(&finding::text(&cause.statement)));
     let (first, rest) = results.overall.split_at(results.overall.len().min(MOST_CAUSES));
@@ -163,6 +165,25 @@ fn independent(results: &Results) -> String {
             quantities::percent(tally.fair.share)
         )
     })
+}
+
+/// How many predictions took a figure of the run that became another, and what that makes of hits and misses.
+fn with_other_inputs(points: &[PointResult]) -> String {
+    let moved: Vec<(f64, f64)> =
+        points.iter().filter_map(|point| Some((point.factor()?, point.factor_by_end()?))).collect();
+    let is_hit = |factor: f64| distance(factor) <= FAIR;
+    let number = |was: bool, is: bool| {
+        moved.iter().filter(|(made, by_end)| is_hit(*made) == was && is_hit(*by_end) == is).count()
+    };
+    if moved.is_empty() {
+        return String::new();
+    }
+    format!(
+        " {} took a figure of this run that became another: from what the whole run gave for it the prediction differs by more than a factor of {CLOSE}. So predicted, {} of those that came within a factor of {FAIR} would have missed, and {} of those that missed would not.",
+        plural(moved.len(), "prediction"),
+        words::none_or(number(true, false)),
+        words::none_or(number(false, true))
+    )
 }
 
 fn accuracy_row(name: Text, tally: &Tally) -> Row {

@@ -16,12 +16,18 @@ struct Influence {
 /// A wake-up of an idle CPU.
 const WAKE_UP: &str = "waking an idle CPU";
 
-const INFLUENCES: [Influence; 7] = [
+const INFLUENCES: [Influence; 8] = [
     Influence {
         experiment: "cpu/system_call",
         mechanism: "kernel_entry",
         brief: "entering the kernel",
-        is_of: |point| point.is("call", "getppid"),
+        is_of: |point| point.is("call", "getppid") || point.is("call", "write nothing to /dev/null"),
+    },
+    Influence {
+        experiment: "cpu/process_creation",
+        mechanism: "process_against_thread",
+        brief: "an address space of its own",
+        is_of: |point| point.is("measure", "fork, exit, wait"),
     },
     Influence {
         experiment: "cpu/context_switch",

@@ -2,19 +2,16 @@
 
 use super::quotable;
 use super::sections::{has_section, linked, title};
-use super::works::cited;
+use super::{advice, neighbour};
 use crate::cpu_distance;
-use crate::finding;
-use crate::main_figures::{self, FigureSource, Main, Ranked};
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
-use crate::precision::USEFUL;
 use crate::run;
-use crate::words::{self, ABSENT, plural};
+use crate::words::{self, plural};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results, distance};
+use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results};
 
 pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
@@ -33,54 +30,23 @@ pub(super) fn of(results: &Results) -> Section {
         header.tool.compiler.as_deref().unwrap_or("compiler not recorded"),
         header.settings.home
     );
-    let section = Section::new(Key::of("introduction"), "Introduction")
-        .say(format!("{questions} {machine}{}", main_results(&main_figures::all(results))));
-    let neighbour = occupancy::share_of_time(results).map(|text| Text::plain(text + OF_WHICH_STATE));
+    let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{questions} {machine}"));
+    let neighbour = occupancy::share_of_time(results).map(|text| {
+        let expected = neighbour::expected(results).map(|text| Text::plain(" ").and(text));
+        Text::plain(text + OF_WHICH_STATE).and(expected.unwrap_or_default())
+    });
     let moved = cpu_distance::moved(results).map(Text::plain);
     let sentences = [
         Some(predicted(results)),
-        why(results),
+        found(results),
         neighbour,
         moved,
+        cpu_distance::meaning(results).map(Text::plain),
         most_moved(results),
         quotable::count(results),
         Some(places(results)),
     ];
     section.say(Text::joined(sentences.into_iter().flatten(), " "))
-}
-
-/// Of each chapter the main figure that is furthest from its prediction, of those that are known well, with its interval and what was
-/// predicted. Empty if there are none.
-fn main_results(all: &[Ranked]) -> String {
-    let is_known = |figure: &&Ranked| figure.main.reach_of_all().is_some_and(|reach| reach <= USEFUL);
-    let mut furthest: Vec<(&Ranked, f64)> = vec![];
-    for figure in all.iter().filter(is_known) {
-        let FigureSource::Point(point) = figure.main.source else { continue };
-        let Some(distance) = point.factor().map(distance) else { continue };
-        match furthest.iter_mut().find(|(other, _)| other.family() == figure.family()) {
-            Some(nearer) if nearer.1 < distance => *nearer = (figure, distance),
-            Some(_) => {}
-            None => furthest.push((figure, distance)),
-        }
-    }
-    let named: Vec<String> = furthest.into_iter().map(|(figure, _)| result(&figure.main)).collect();
-    if named.is_empty() {
-        return String::new();
-    }
-    format!(
-        " Furthest from what was predicted, of each chapter's main figures that are known well: {}.",
-        named.join("; ")
-    )
-}
-
-/// A figure with its interval, and as a multiple of its prediction.
-fn result(main: &Main) -> String {
-    let written = main.written();
-    let factor = match written.factor.as_str() {
-        ABSENT => String::new(),
-        factor => format!(", {factor} of what was predicted"),
-    };
-    format!("{}, {} ({}){factor}", main.reader_label(), written.median, written.interval)
 }
 
 /// How the state of the core is told.
@@ -155,20 +121,21 @@ fn predicted(results: &Results) -> Text {
     ))
 }
 
-/// The number of causes that the introduction names.
-const CAUSES: usize = 2;
+/// The sentences about what follows that the introduction has.
+const FOLLOWS: usize = 3;
 
-/// Why operations cost what they do: the first causes that the run found, the others in their section; `None` without any.
-fn why(results: &Results) -> Option<Text> {
-    let effects = || results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect);
-    let first: Vec<Text> = effects().take(CAUSES).map(|one| cited(&finding::text(&one.headline))).collect();
-    let more = match effects().count() - first.len() {
-        0 => Text::plain(""),
-        more => Text::plain(format!(" {} more stand in ", quantities::count(more)))
+/// What the run found that programs on this machine feel, and how many causes it found; `None` without either.
+fn found(results: &Results) -> Option<Text> {
+    let follows: Vec<Text> = advice::all(results).take(FOLLOWS).collect();
+    let causes = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect).count();
+    let stand = if causes == 1 { "stands" } else { "stand" };
+    let counted = (causes > 0).then(|| {
+        Text::plain(format!("{} that it found {stand} in ", plural(causes, "cause")))
             .and(Text::to(&Key::of("mechanisms")))
-            .and("."),
-    };
-    (!first.is_empty()).then(|| Text::plain("Causes that it found: ").and(Text::joined(first, " ")).and(more))
+            .and(".")
+    });
+    let all: Vec<Text> = follows.into_iter().chain(counted).collect();
+    (!all.is_empty()).then(|| Text::joined(all, " "))
 }
 
 /// Where what is.

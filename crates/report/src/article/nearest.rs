@@ -27,6 +27,13 @@ pub(super) struct Nearest<'run> {
     points: Vec<(&'run PointResult, Vec<Beside<'run>>)>,
 }
 
+/// In how many operations this machine is better than others and worse, by more than a factor of [`CLOSE`], and of how many.
+pub(super) struct Balance {
+    pub(super) better: usize,
+    pub(super) worse: usize,
+    pub(super) all: usize,
+}
+
 impl<'run> Nearest<'run> {
     pub(super) fn of(results: &'run Results) -> Self {
         let machines = references::nearest(&results.run.header.machine, MACHINES);
@@ -97,11 +104,8 @@ impl<'run> Nearest<'run> {
 
     /// What the ratios say together: in how many operations this machine is better and worse, and by how much in each chapter.
     fn learnt(&self) -> Option<String> {
-        let all = self.points.iter().filter_map(|(point, rows)| Some((*point, merit(point, rows)?)));
-        let (of_the_method, merits): (Vec<(&PointResult, f64)>, Vec<_>) =
-            all.partition(|(point, merit)| self.is_of_the_method(point, *merit));
-        let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
-        let (better, worse) = (number(&|merit| merit > CLOSE), number(&|merit| merit < 1.0 / CLOSE));
+        let (of_the_method, merits) = self.judged();
+        let Balance { better, worse, all } = self.balance();
         let mut chapters: Vec<(&str, Vec<f64>)> = vec![];
         for (point, merit) in &merits {
             let chapter = family(&point.experiment);
@@ -122,12 +126,30 @@ impl<'run> Nearest<'run> {
             format!(
                 "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, and between \
                  in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
-                words::plural(merits.len(), "operation"),
-                merits.len() - better - worse,
+                words::plural(all, "operation"),
+                all - better - worse,
                 chapters.join(", "),
                 rejected(&of_the_method)
             )
         })
+    }
+
+    /// The operations that sources timed alike with how many times as good they are here: those of which the ratio says more of the
+    /// method, and the others.
+    fn judged(&self) -> (Vec<(&PointResult, f64)>, Vec<(&PointResult, f64)>) {
+        let all = self.points.iter().filter_map(|(point, rows)| Some((*point, merit(point, rows)?)));
+        all.partition(|(point, merit)| self.is_of_the_method(point, *merit))
+    }
+
+    /// In how many of them this machine is better and worse.
+    pub(super) fn balance(&self) -> Balance {
+        let (_, merits) = self.judged();
+        let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
+        Balance {
+            better: number(&|merit| merit > CLOSE),
+            worse: number(&|merit| merit < 1.0 / CLOSE),
+            all: merits.len(),
+        }
     }
 
     /// Whether a ratio says more of methods that differ than of the machines.

@@ -14,10 +14,7 @@ use fathom_engine::results::{FAIR, PointResult, Results};
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
 /// there are none.
 pub(super) fn of(results: &Results) -> Option<Section> {
-    let is_cost_or_rate = |point: &&PointResult| point.unit.kind() != Kind::Size;
-    let both = results.points.iter().filter(|point| point.shared().is_some()).filter(is_cost_or_rate);
-    let both = both.filter_map(|point| Some((point, point.neighbour_cost()?)));
-    let both: Vec<(&PointResult, Found)> = both.collect();
+    let both = in_both_states(results);
     // Of all operations: a median without those that became faster would be chosen by its outcome.
     let costs: Vec<Found> = both.iter().map(|(_, cost)| *cost).collect();
     let (mut both, edges): (Vec<_>, Vec<_>) = both.into_iter().partition(|(_, cost)| is_cost(*cost));
@@ -56,6 +53,24 @@ pub(super) fn of(results: &Results) -> Option<Section> {
             },
         )
     })
+}
+
+/// The operations that were measured in either state of the core, with what a neighbour costs them.
+fn in_both_states<'run>(results: &'run Results) -> Vec<(&'run PointResult, Found)> {
+    let is_cost_or_rate = |point: &&PointResult| point.unit.kind() != Kind::Size;
+    let both = results.points.iter().filter(|point| point.shared().is_some()).filter(is_cost_or_rate);
+    both.filter_map(|point| Some((point, point.neighbour_cost()?))).collect()
+}
+
+/// What programs find of a core while it is shared, in a sentence; `None` if no cost of a neighbour is known.
+pub(super) fn expected(results: &Results) -> Option<Text> {
+    let costs: Vec<f64> = in_both_states(results).iter().map(|(_, cost)| cost.value).collect();
+    let text = format!(
+        "While it is shared an operation takes {} of its time alone, in the median of {} (",
+        quantities::factor(statistics::median(&costs)?),
+        costs.len()
+    );
+    Some(Text::plain(text).and(Text::to(&Key::of("neighbour"))).and(")."))
 }
 
 fn table(key: &str, caption: &str) -> Table {
@@ -98,7 +113,21 @@ fn is_shown(cost: Found) -> bool {
 /// Of how many operations a cost is shown.
 fn shown_of(costs: &[Found]) -> String {
     let shown = costs.iter().filter(|cost| is_shown(**cost)).count();
-    format!(" Of {shown} a cost is shown: the whole interval of their ratio is above 1.")
+    let is_quicker = |cost: &&Found| cost.ends().is_some_and(|(_, high)| high < 1.0);
+    let quicker: Vec<&Found> = costs.iter().filter(is_quicker).collect();
+    let least = quicker.iter().map(|cost| cost.value).reduce(f64::min);
+    let text = format!(" Of {shown} a cost is shown: the whole interval of their ratio is above 1.");
+    match least {
+        None => text,
+        Some(least) => {
+            let number = quicker.len();
+            let verb = if number == 1 { "is" } else { "are" };
+            text + &format!(
+                " {number} {verb} quicker beside a neighbour, with the whole interval (the most {}), which none makes it: so many differ by chance (of operations that do not differ one in forty) or in what else differs between few trials.",
+                quantities::factor(least)
+            )
+        }
+    }
 }
 
 /// What a neighbour costs in the middle of all operations.
@@ -186,6 +215,12 @@ mod tests {
             "what may be 1 is no cost and no saving; the best bounded first"
         );
         let costs = all.map(|(_, cost)| cost);
-        assert!(shown_of(&costs).starts_with(" Of 5 a cost is shown"), "{}", shown_of(&costs));
+        let of_these = shown_of(&costs);
+        assert!(of_these.starts_with(" Of 5 a cost is shown") && !of_these.contains("quicker"), "{of_these}");
+        let quicker = shown_of(&[cost(0.85, 0.02), cost(0.9, 0.02), cost(0.95, 0.1)]);
+        assert!(
+            quicker.contains("2 are quicker beside a neighbour, with the whole interval (the most 0.850×)"),
+            "{quicker}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use fathom_core::experiment::{CoreUse, Ground, LIMIT_OF_THE_RUN, Part, Predictio
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{Mixture, PointResult, Results};
+use fathom_engine::results::{CLOSE, PointResult, Results, distance};
 
 /// A sentence and the derivations; empty if nothing was predicted.
 pub(super) fn blocks(results: &Results, points: &[&PointResult], key: &Key) -> Vec<Block> {
@@ -81,32 +81,23 @@ fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Ter
         unit => amount(unit, term.each),
     };
     let what = format!("{} {times}{each} (", quantities::reworded(&term.what));
-    works::cited(&what).and(source_in_brief(&term.source)).and(revised(results, point.unit, term)).and(")")
+    works::cited(&what).and(source_in_brief(&term.source)).and(revised(results, point, term)).and(")")
 }
 
-/// The factor within which a term is taken for the figure that it was drawn from.
-const ALIKE: f64 = 1.25;
-
-/// What the figure of a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was
-/// known before the point's first trial. Empty for a term that is something else than the figure, as a multiple of it.
-fn revised(results: &Results, unit: Unit, term: &Term) -> String {
-    let Source::Measured { experiment, point } = &term.source else { return String::new() };
-    let of = results.of_experiment(experiment).find(|result| result.point == *point && result.unit == unit);
-    let state = |result: &PointResult| result.mixture.as_ref().and_then(Mixture::leading);
-    let last = of.and_then(|result| state(result).or_else(|| Some(result.estimate()?.value)));
-    let Some(last) = last else { return String::new() };
-    let is_like = |value: f64| (value / ALIKE..=value * ALIKE).contains(&term.each);
-    let is_alike = is_like(last);
-    // What its first trial gave is the figure itself, whatever it became.
-    let became = of.and_then(|result| result.by_round.first()).is_some_and(|(_, first)| is_like(*first));
-    let [then, last] = [amount(unit, term.each), amount(unit, last)];
-    if is_of_shared(results, unit, term) {
-        return format!("; by trials with the core shared; with it alone {last}");
+/// What a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was known before
+/// the point's first trial.
+fn revised(results: &Results, point: &PointResult, term: &Term) -> String {
+    let is_same = |other: &&Term| other.what == term.what && other.source == term.source;
+    let by_end = point.by_end.iter().flat_map(|prediction| &prediction.terms).find(is_same);
+    let Some(last) = by_end.map(|term| term.each) else { return String::new() };
+    let [then, now] = [term.each, last].map(|value| amount(point.unit, value));
+    if is_of_shared(results, point.unit, term) {
+        return format!("; by trials with the core shared; with it alone {now}");
     }
-    match (is_alike, became) {
-        (true, _) if then != last => format!("; by the end of the run {last}"),
-        (false, true) => format!("; it became another figure, {last} by the end of the run"),
-        _ => String::new(),
+    match distance(last / term.each) <= CLOSE {
+        true if then == now => String::new(),
+        true => format!("; by the end of the run {now}"),
+        false => format!("; it became another figure, {now} by the end of the run"),
     }
 }
 
@@ -241,7 +232,7 @@ fn row(results: &Results, point: &PointResult, term: &Term) -> Row {
         quantities::plain(term.times).into(),
         amount(point.unit, term.each).into(),
         amount(point.unit, term.value()).into(),
-        source(&term.source).and(revised(results, point.unit, term)),
+        source(&term.source).and(revised(results, point, term)),
     ])
 }
 

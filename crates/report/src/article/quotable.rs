@@ -4,6 +4,7 @@ use super::one_page;
 use crate::main_figures::{self, Main, Ranked};
 use crate::paper::{Block, Column, Key, Row, Table, Text};
 use crate::precision::USEFUL;
+use crate::summary::{self, RowOf};
 use crate::words::ABSENT;
 use crate::{at_frequency, occupancy};
 use fathom_core::experiment::CoreUse;
@@ -118,11 +119,13 @@ fn table(results: &Results, all: &[Ranked]) -> Table {
         Column::words("figure"),
         Column::mixed("value"),
         Column::number("±", "%"),
+        Column::mixed(occupancy::SHARED),
         Column::words("to be quoted"),
     ];
     Table::new(Key::of("quotable-table"), caption)
         .columns(columns)
         .rows(all.iter().map(|figure| row(results, &figure.main)))
+        .without_empty_columns(ABSENT)
 }
 
 fn row(results: &Results, main: &Main) -> Row {
@@ -133,7 +136,14 @@ fn row(results: &Results, main: &Main) -> Row {
         _ => (main.written().median, widest(&main.reaches())),
     };
     let name = main.reader_label() + &main.marks(results);
-    Row::of([name, value, reach, quotation.words().to_owned()])
+    Row::of([name, value, reach, with_the_core_shared(main), quotation.words().to_owned()])
+}
+
+/// The value that programs find while the core is shared, beside one of the core alone.
+fn with_the_core_shared(main: &Main) -> String {
+    let rows = main.point().map(summary::of_point).unwrap_or_default();
+    let shared = rows.into_iter().find(|row| row.of == RowOf::CoreShared);
+    shared.map_or(ABSENT.to_owned(), |row| row.measured)
 }
 
 /// The least width that is told, in per cent: no value has digits for less.

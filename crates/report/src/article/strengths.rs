@@ -1,10 +1,11 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
 use super::influence;
-use super::nearest::{Nearest, OF_THE_METHOD, written_with_state};
+use super::nearest::{Balance, Nearest, OF_THE_METHOD, written_with_state};
 use super::quotable;
 use super::sections::{linked, listed, title};
 use super::works::cited;
+use super::{advice, neighbour};
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
 use fathom_core::experiment::{Found, family, statement};
@@ -15,6 +16,9 @@ use fathom_engine::results::{Explanation, FAIR, MechanismKind, PointResult, Resu
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
+
+/// The number of sentences about what follows.
+const ADVICE: usize = 6;
 
 /// The number of surprises.
 const SURPRISES: usize = 5;
@@ -37,14 +41,6 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let merits = distinct(merits.into_iter().filter(is_certain).collect());
     let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
     let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
-    let number = |is_such: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_such(*merit)).count();
-    let balance = format!(
-        "Beside the nearest published machines ({}), in operations that their sources timed alike, of each experiment the furthest, this machine is better by more than a factor of {NOTABLE} in {} of {} and worse in {}. The ratios below are of this machine over that one, and the reason is given where this run measures it.",
-        nearest.names(),
-        words::none_or(number(&|merit| merit >= NOTABLE)),
-        merits.len(),
-        words::none_or(number(&|merit| merit <= 1.0 / NOTABLE))
-    );
     // The figures of the table, and no mean over them.
     let item = |(point, merit): &(&PointResult, f64)| {
         let compared = format!(
@@ -62,13 +58,14 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         words::plural(missed.len(), "prediction"),
         if explained.is_some() { ", and the furthest that this run explains" } else { "" }
     );
-    let mut section = Section::new(Key::of("conclusion"), "Conclusion");
-    if merits.is_empty() {
-        section = section.say("No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.");
+    let verdict = if merits.is_empty() {
+        "No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.".to_owned()
     } else {
-        section = section.say(balance);
-    }
-    section
+        balance(nearest)
+    };
+    Section::new(Key::of("conclusion"), "Conclusion")
+        .with_all(listed("What follows for programs on this machine:", what_follows(results)))
+        .say(verdict)
         .with_all(listed(&format!("It is good at ({EACH} at most):"), good.into_iter().map(item)))
         .with_all(listed(&format!("It is bad at ({EACH} at most):"), bad.into_iter().map(item)))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
@@ -78,6 +75,25 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         .with_all(quotable::verdict(results))
         .with_all(prediction_error(results).map(Block::Paragraph))
         .with_all(missed.is_empty().then(|| Block::Paragraph("No prediction missed for certain.".into())))
+}
+
+/// What programs find of a shared core, and what the run's mechanisms advise.
+fn what_follows(results: &Results) -> impl Iterator<Item = Text> {
+    let shared = occupancy::share_of_time(results).zip(neighbour::expected(results));
+    let shared = shared.map(|(share, expected)| Text::plain(share + " ").and(expected));
+    shared.into_iter().chain(advice::all(results).take(ADVICE))
+}
+
+/// In how many operations this machine is better and worse than the nearest published ones, and what is said of these below.
+fn balance(nearest: &Nearest) -> String {
+    let Balance { better, worse, all } = nearest.balance();
+    format!(
+        "Beside the nearest published machines ({}) this machine is better by more than a factor of {NOTABLE} in {} of {} that their sources timed alike, and worse in {}. Below stand those of which it is certain, of each experiment the furthest, with the ratio of this machine over that one, and the reason where this run measures it.",
+        nearest.names(),
+        words::none_or(better),
+        words::plural(all, "operation"),
+        words::none_or(worse)
+    )
 }
 
 /// The figures further from a published machine than methods that differ can show, so that the greatest ratios are not missed.

@@ -3,7 +3,9 @@
 use super::{Agreement, CrossCheck, OF_STATES, are_apart};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
-use fathom_core::experiment::{CoreUse, Found, Known, Placement, Selector, Statement, capitalize, statement};
+use fathom_core::experiment::{
+    CoreUse, Found, Known, Placement, Point, Selector, Statement, capitalize, statement,
+};
 
 /// One operation, and the points that measure it.
 pub(super) struct Equal {
@@ -18,6 +20,17 @@ struct EqualFigure {
     points: Selector,
     times: f64,
     how: &'static str,
+}
+
+impl EqualFigure {
+    /// The figure of the one selected point; of points of several sizes that of this size.
+    fn of_size(&self, size: Option<u64>, known: &Known) -> Option<Found> {
+        let is_of_it =
+            |point: &Point| size.is_none() || point.number_of("size").is_none_or(|of| Some(of) == size);
+        let mut of_size = self.points.all(known).into_iter().filter(|(point, _)| is_of_it(point));
+        let (_, figure) = of_size.next()?;
+        of_size.next().is_none().then_some(figure)
+    }
 }
 
 const fn once(points: Selector, how: &'static str) -> EqualFigure {
@@ -127,6 +140,13 @@ pub(super) const EQUAL: &[Equal] = &[
                 )
                 .at(Placement::Spread),
                 "without load",
+            ),
+            once(
+                Selector::only(
+                    "memory/load_latency",
+                    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
+                ),
+                "among arrays of all sizes",
             ),
         ],
         because: "the arrays lie at different addresses, and the part of them in the shared cache varies",
@@ -258,8 +278,9 @@ pub(super) const EQUAL: &[Equal] = &[
 impl Equal {
     /// The check; `None` with fewer than two intervals.
     pub(super) fn judge(&self, known: &Known) -> Option<CrossCheck> {
+        let size = self.size(known);
         let figure = |reading: &'static EqualFigure| {
-            let value = reading.points.found(known)?.scaled(1.0 / reading.times);
+            let value = reading.of_size(size, known)?.scaled(1.0 / reading.times);
             value.interval.is_some().then_some((reading, value))
         };
         let all: Vec<(&EqualFigure, Found)> = self.readings.iter().filter_map(figure).collect();
@@ -305,6 +326,14 @@ impl Equal {
             by_least = by_least.how
         );
         Some(CrossCheck { what: self.what, agreement, statement, brief })
+    }
+
+    /// The size of the arrays that are compared: that of the first reading which has one.
+    fn size(&self, known: &Known) -> Option<u64> {
+        self.readings.iter().find_map(|reading| match reading.points.all(known)[..] {
+            [(point, _)] => point.number_of("size"),
+            _ => None,
+        })
     }
 
     /// Figures whose intervals overlap agree; they contradict each other where the whole interval of their ratio is beyond a factor

@@ -1,6 +1,6 @@
 //! Read-ahead: sequential reads of a file are fetched in large requests in advance.
 
-use super::{Conclusion, MechanismKind, Premises, Rule};
+use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{FAIR, distance};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
@@ -71,16 +71,13 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         without = without.named("block in sequence, no read-ahead"),
         ratio = without.times_as("long", ahead, "without read-ahead over with")
     );
-    Some(Conclusion {
-        kind: MechanismKind::Effect,
-        headline,
-        because: statement!(
-            "{window}{in_large_requests}{at_random}",
-            window = window(known),
-            in_large_requests = in_large_requests(ahead, known),
-            at_random = at_random(known)
-        ),
-    })
+    let because = statement!(
+        "{window}{in_large_requests}{at_random}",
+        window = window(known),
+        in_large_requests = in_large_requests(ahead, known),
+        at_random = at_random(known)
+    );
+    Some(Conclusion::of(headline, because))
 }
 
 fn window(known: &Known) -> Statement {

@@ -3,15 +3,17 @@
 
 use super::{Conclusion, Premises, Rule};
 use crate::results::PointResult;
-use crate::results::accuracy::CLOSE;
+use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::Any;
 use fathom_core::experiment::{Dimension, Figure, Found, Placement, Selector, statement};
 use fathom_core::quantity::Unit;
+use fathom_core::statistics;
 
 pub(super) const RULE: Rule = Rule {
     name: "shared_path",
     condition: "two threads move more of memory together, by more than a factor of 1.25, while a cache line takes longer between their \
-                CPUs: significantly by one method, or by each of at least six",
+                CPUs: significantly by one method, or in the median of methods of which so many move more that chance would give as many \
+                in at most one of 64 runs",
     judge,
     #[cfg(test)]
     points: &[TOGETHER],
@@ -66,22 +68,61 @@ pub(super) fn most_farther_apart(premises: &Premises, of: &Selector) -> Option<(
     ))
 }
 
-/// The methods that show it by all of them showing it, however few trials each has there: by chance one of 64 times.
-const UNANIMOUS: usize = 6;
+/// The chance with which methods of few trials each may all the same show it by their number.
+const CHANCE: f64 = 1.0 / 64.0;
+
+/// The chance that of so many methods at least so many move more, if none of the two distances were better (the sign test).
+fn chance(more: usize, all: usize) -> f64 {
+    let mut ways = 1.0;
+    let mut sum = 0.0;
+    for number in 0..=all {
+        sum += if number >= more { ways } else { 0.0 };
+        ways *= (all - number) as f64 / (number + 1) as f64;
+    }
+    sum / 2.0_f64.powi(i32::try_from(all).unwrap_or(i32::MAX))
+}
+
+/// Whether methods show it together, however few trials each of them has.
+fn is_by_number(ratios: &[f64]) -> bool {
+    let more = ratios.iter().filter(|ratio| **ratio > 1.0).count();
+    chance(more, ratios.len()) <= CHANCE && statistics::median(ratios).is_some_and(|ratio| ratio > CLOSE)
+}
+
+/// The rates at the pair of distances at which there are most of them.
+fn of_one_pair(mut rates: Vec<(String, AtDistance, AtDistance)>) -> Vec<(String, AtDistance, AtDistance)> {
+    let pairs: Vec<[f64; 2]> = rates.iter().map(|(_, near, far)| [near.line_ns, far.line_ns]).collect();
+    let is_like = |one: &[f64; 2], other: &[f64; 2]| {
+        one.iter().zip(other).all(|(one, other)| distance(one / other) <= CLOSE)
+    };
+    let number = |pair: &&[f64; 2]| pairs.iter().filter(|other| is_like(pair, other)).count();
+    if let Some(most) = pairs.iter().max_by_key(number) {
+        rates.retain(|(_, near, far)| is_like(&[near.line_ns, far.line_ns], most));
+    }
+    rates
+}
 
 /// The conclusion from the rates of some methods at two distances, the shorter one first.
 fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion> {
+    let rates = of_one_pair(rates);
     let all = rates.len();
+    let ratios: Vec<f64> = rates.iter().map(|(_, near, far)| far.rate.value / near.rate.value).collect();
+    let is_by_number = is_by_number(&ratios);
     let is_more = |near: Found, far: Found| far.value > CLOSE * near.value;
     let is_surely_more =
         |near: Found, far: Found| is_more(near, far) && far.differs_from(&near) == Some(true);
-    let is_each = all >= UNANIMOUS && rates.iter().all(|(_, near, far)| is_more(near.rate, far.rate));
-    let surely: Vec<_> =
-        rates.into_iter().filter(|(_, near, far)| is_each || is_surely_more(near.rate, far.rate)).collect();
-    let lowest = |near: Found, far: Found| far.over(near).ends().map_or(0.0, |(low, _)| low);
-    let (what, near, far) = surely
-        .iter()
-        .max_by(|(_, a, b), (_, c, d)| lowest(a.rate, b.rate).total_cmp(&lowest(c.rate, d.rate)))?;
+    let surely: Vec<_> = rates
+        .into_iter()
+        .filter(|(_, near, far)| {
+            is_surely_more(near.rate, far.rate) || is_by_number && is_more(near.rate, far.rate)
+        })
+        .collect();
+    // What is certain of the ratio; of methods without an interval the ratio.
+    let times = |(_, near, far): &(String, AtDistance, AtDistance)| {
+        let ratio = far.rate.over(near.rate);
+        (ratio.ends().map_or(0.0, |(low, _)| low), ratio.value)
+    };
+    let order = |(a, b): (f64, f64), (c, d): (f64, f64)| a.total_cmp(&c).then(b.total_cmp(&d));
+    let (what, near, far) = surely.iter().max_by(|one, other| order(times(one), times(other)))?;
     let line = |of: &AtDistance, name| Found::bare(of.line_ns, Dimension::Of(Unit::Nanoseconds)).named(name);
     let headline = statement!(
         "Two threads ({what}) move {far_rate} of memory together while a cache line takes {far_line} between their CPUs, and {near_rate} \
@@ -93,8 +134,8 @@ fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion>
     );
     let number = surely.len();
     let because = statement!(
-        "The host moved the CPUs during the run; of {all} methods that were measured at two distances {number} show it, here {times} \
-         times as much. Which part it is (a cache, the link of a group of cores) is not visible from inside.",
+        "The host moved the CPUs during the run; of {all} methods that were measured at these two distances {number} show it, here \
+         {times} times as much. Which part it is (a cache, the link of a group of cores) is not visible from inside.",
         times = far.rate.over(near.rate).named("two threads farther apart over nearer")
     );
     Some(Conclusion::of(headline, because))
@@ -138,8 +179,26 @@ mod tests {
             concluded((0..number).map(method).collect()).is_some()
         };
         assert!(rates(6, 60e9), "by each of six");
-        assert!(!rates(6, 33e9), "one of them does not");
+        assert!(!rates(6, 31e9), "one of them does not");
+        assert!(rates(12, 31e9), "one of many does not");
         assert!(!rates(5, 60e9), "too few methods");
+    }
+
+    #[test]
+    fn the_chance_of_as_many_is_that_of_as_many_heads_of_coins() {
+        for (more, all, expected) in [(6, 6, 1.0 / 64.0), (5, 6, 7.0 / 64.0), (0, 4, 1.0), (2, 2, 0.25)] {
+            assert!((chance(more, all) - expected).abs() < 1e-12, "{more} of {all}");
+        }
+        assert!(!is_by_number(&[1.1; 12]), "not by enough");
+    }
+
+    #[test]
+    fn another_pair_of_distances_is_not_counted_in() {
+        let rates = (0..7).map(|place| {
+            let (near, far) = if place < 6 { (32.0, 170.0) } else { (16.0, 32.0) };
+            (place.to_string(), at(near, 32e9, 20e9), at(far, 60e9, 30e9))
+        });
+        assert_eq!(of_one_pair(rates.collect()).len(), 6);
     }
 
     #[test]

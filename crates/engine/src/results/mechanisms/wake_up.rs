@@ -60,12 +60,15 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
     let wake = across.minus(one);
     let dominates = wake.differs_from(&one) == Some(true) && wake.value > one.value;
-    let counted = |is_alike: bool| {
-        let of = move |(what, points, times)| explained(what, beyond(points, known)?, times, wake, is_alike);
+    let counted = |agreement: Agreement| {
+        let of = move |(what, points, times)| explained(what, beyond(points, known)?, times, wake, agreement);
         Statement::joined(OTHERS.into_iter().filter_map(of), "; ")
     };
-    let others = counted(true).filter(|_| dominates)?;
-    let unlike = counted(false).map(|list| statement!(" It does not account for all: {list}.", list));
+    let others = counted(Agreement::Alike).filter(|_| dominates)?;
+    let beyond =
+        counted(Agreement::Longer).map(|list| statement!(" It does not account for all: {list}.", list));
+    let short = counted(Agreement::Shorter)
+        .map(|list| statement!(" In others a wake-up takes less than in a pipe's hand-over: {list}.", list));
     let headline = statement!(
         "A pipe's hand-over to a process on an idle CPU costs {wake} more than one on the same CPU, which takes {one}.",
         wake = wake.named("waking an idle CPU"),
@@ -73,22 +76,46 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     );
     let because = statement!(
         "Across CPUs the hand-over takes {across}. Other figures contain the same wake-up: \
-         {others}.{unlike}{asleep}{causes}",
+         {others}.{beyond}{short}{asleep}{causes}",
         across = across.named("hand-over across CPUs"),
         others,
-        unlike,
+        beyond,
+        short,
         asleep = asleep(known),
         causes = causes(known.machine)
     );
-    Some(Conclusion::of(headline, because))
+    let advice = statement!(
+        "Processes that wait for each other hand over sooner on one CPU: by a pipe in {one}, across CPUs in {across}.",
+        one = one.named("hand-over on one CPU"),
+        across = across.named("hand-over across CPUs")
+    );
+    Some(Conclusion::of(headline, because).advising(Some(advice)))
 }
 
-/// An operation whose extra cost across CPUs is this number of wake-ups, or is not.
-fn explained(what: &str, extra: Found, times: f64, wake: Found, is_alike: bool) -> Option<Statement> {
+/// How the extra time of an operation across CPUs compares with that of its number of wake-ups.
+#[derive(Clone, Copy, PartialEq)]
+enum Agreement {
+    Alike,
+    Longer,
+    Shorter,
+}
+
+impl Agreement {
+    fn of(ratio: f64) -> Self {
+        match ratio {
+            ratio if distance(ratio) <= CLOSE => Agreement::Alike,
+            ratio if ratio > 1.0 => Agreement::Longer,
+            _ => Agreement::Shorter,
+        }
+    }
+}
+
+/// An operation whose extra cost across CPUs compares so with this number of wake-ups.
+fn explained(what: &str, extra: Found, times: f64, wake: Found, agreement: Agreement) -> Option<Statement> {
     let counted = extra.over(wake);
     // What may be one or three says nothing.
     let is_known = counted.ends().is_none_or(|(low, high)| low > 0.0 && high <= FAIR * low);
-    (is_known && (distance(counted.value / times) <= CLOSE) == is_alike).then(|| {
+    (is_known && Agreement::of(counted.value / times) == agreement).then(|| {
         statement!(
             "{what} takes {extra} more across CPUs than on one CPU, the time of {counted} wake-ups; the \
              operation has {times}",
@@ -184,7 +211,9 @@ mod tests {
             "{because}"
         );
         assert!(
-            because.contains("It does not account for all: a round trip of 1 byte by a UNIX socket")
+            because.contains(
+                "In others a wake-up takes less than in a pipe's hand-over: a round trip of 1 byte by a UNIX socket"
+            )
                 && because.contains("the time of {0.5} wake-ups"),
             "{because}"
         );

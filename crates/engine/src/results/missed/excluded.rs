@@ -196,7 +196,7 @@ fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
     let least = exit.interval.map_or(exit.value, |ends| ends.low);
     (least > most).then(|| {
         statement!(
-            "an exit to the hypervisor ({exit}, longer than the missing {missing})",
+            "an exit to the hypervisor that takes as long as a CPUID's ({exit}, longer than the missing {missing})",
             exit = exit.named("CPUID"),
             missing = missing.named("measured less predicted")
         )

@@ -5,7 +5,7 @@ use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::chase::{cycle, walk};
 use crate::apparatus::memory::pages::{PAGES, Pages};
 use crate::apparatus::memory::stream::working_set::{LEVEL, Level};
-use crate::expected::hierarchy;
+use crate::expected::{core_facts, hierarchy};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
@@ -38,8 +38,9 @@ static ABOUT: About = About {
 
 const NUMBERS: [u64; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
 
-/// Lines that a core is assumed to fetch concurrently.
+/// Lines that a core is assumed to fetch concurrently, where nothing is published of its design.
 const IN_FLIGHT: f64 = 12.0;
+const IN_FLIGHT_ASSUMED: &str = "10 to 16 fill buffers on Intel's cores: optimization manual";
 
 impl Experiment for MemoryParallelism {
     fn about(&self) -> &'static About {
@@ -74,9 +75,12 @@ impl Experiment for MemoryParallelism {
             modelled,
             "the loads of this set as declared sizes and published latencies give them",
         );
-        let at_once = (point.number(&CHASES) as f64).min(IN_FLIGHT);
-        let what = "a load, shared by as many as go on at once (10 to 16 fill buffers on Intel's cores: optimization manual)";
-        Ok(Prediction::new().hardware(what, 1.0 / at_once, basis))
+        let core = core_facts::of(known.machine);
+        let most =
+            core.misses.map_or(IN_FLIGHT_ASSUMED.to_owned(), |misses| format!("{misses}: {}", core.source));
+        let what = format!("a load, shared by as many as go on at once ({most})");
+        let at_once = (point.number(&CHASES) as f64).min(core.misses.unwrap_or(IN_FLIGHT));
+        Ok(Prediction::new().hardware(&what, 1.0 / at_once, basis))
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
@@ -127,11 +131,12 @@ impl Experiment for MemoryParallelism {
         };
         vec![finding!(
             Question::Experiment,
-            "One load from memory takes {alone}; with {chases} chases at once a load takes {best}: {in_flight}.{paying}",
+            "One load from memory takes {alone}; with {chases} chases at once a load takes {best}: {in_flight}.{paying}{published}",
             alone = alone.named("load, one chase"),
             best = best.named("load, most chases"),
             in_flight,
-            paying = helpful(&latencies)
+            paying = helpful(&latencies),
+            published = published(&core_facts::of(known.machine))
         )]
     }
 }
@@ -143,6 +148,16 @@ fn helpful(latencies: &[(u64, Found)]) -> String {
         all if all == *most => format!(" More chases help up to {all}, the most measured."),
         paying => format!(" More chases help up to {paying}."),
     }
+}
+
+/// How many misses the design may have in flight, as published; nothing where it is not.
+fn published(core: &core_facts::Core) -> String {
+    core.misses.map_or_else(String::new, |misses| {
+        format!(
+            " Published of this design are {misses} misses of the first-level cache in flight ({}).",
+            core.source
+        )
+    })
 }
 
 /// The number of chases up to which more of them are worthwhile: the first from which no larger number makes a load significantly quicker.
