@@ -35,3 +35,52 @@ impl PointResult {
         (by_end > 0.0 && distance(by_end / made) > CLOSE).then(|| factor * made / by_end)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+    use fathom_core::experiment::At::Name;
+    use fathom_core::experiment::{Point, Selector};
+
+    /// A change of stacks, of which the prediction of a thread at user level consists.
+    const STACKS: Selector = Selector::only(
+        "cpu/context_switch",
+        &[("mechanism", Name("user-level")), ("between", Name("stacks"))],
+    );
+    const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("user-level"))]);
+
+    /// A thread of 10 ns, predicted when a change of stacks took so long, by the end of a run in which it took 4 ns.
+    fn thread(then_ns: Option<f64>) -> PointResult {
+        let machine = planted::machine();
+        let known = |stacks: Option<f64>| {
+            let mut known = Known::new(&machine, None);
+            if let Some(ns) = stacks {
+                STACKS.plant(&mut known, ns);
+            }
+            known
+        };
+        let point: Point = THREAD.point(&[]);
+        let estimate = fathom_core::statistics::estimate(&vec![vec![10.0; 5]; 5]).expect("five trials");
+        let result = planted::result(THREAD.experiment, estimate, None);
+        let mut result = PointResult { point, ..result };
+        result.prediction =
+            Some(result.method().expect("the method").predict(&result.point, &known(then_ns)).expect("one"));
+        mark(std::slice::from_mut(&mut result), &known(Some(4.0)));
+        result
+    }
+
+    #[test]
+    fn a_prediction_by_the_end_has_what_its_input_became() {
+        let hit = thread(Some(3.9));
+        assert!(hit.factor_by_end().is_none() && hit.by_end.is_some(), "nearly the same");
+        let moved = thread(Some(1.0));
+        let (factor, by_end) = (moved.factor().expect("one"), moved.factor_by_end().expect("another"));
+        assert!((factor / by_end - 4.0).abs() < 1e-9, "{factor} {by_end}");
+    }
+
+    #[test]
+    fn what_took_nothing_from_the_run_stays() {
+        assert_eq!(thread(None).by_end, None, "assumed before, and assumed still");
+    }
+}
