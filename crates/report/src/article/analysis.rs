@@ -2,7 +2,7 @@
 
 use super::prediction;
 use crate::paper::Text;
-use fathom_core::quantities;
+use fathom_core::{quantities, statistics};
 use fathom_engine::results::{CLOSE, Explanation, FAIR, MissTally, PointResult, Results};
 use std::collections::BTreeSet;
 
@@ -32,7 +32,22 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     let reasons = reasons(points);
     let reasons = if reasons.is_empty() { reasons } else { format!(" {reasons}") };
     let unlike = prediction::of_unlike_states(results, points);
-    Some(Text::plain(format!("{within}{median}.{reasons}{unlike}")))
+    let moved = of_moved_inputs(points.iter().filter_map(|point| point.factor_by_end()));
+    Some(Text::plain(format!("{within}{median}.{reasons}{unlike}{moved}")))
+}
+
+/// What the ratios would be from what the inputs became, of predictions that took a figure of the run which became another.
+fn of_moved_inputs(factors: impl Iterator<Item = f64>) -> String {
+    let factors: Vec<f64> = factors.collect();
+    let Some(median) = statistics::median(&factors).map(quantities::factor) else { return String::new() };
+    match factors.len() {
+        1 => format!(
+            " 1 prediction took a figure that became another during the run; from what it became the ratio is {median}."
+        ),
+        number => format!(
+            " {number} predictions took figures that became others during the run; from what these became their ratio is {median} in the median."
+        ),
+    }
 }
 
 /// The mechanisms that account for misses, each once.
@@ -68,4 +83,20 @@ fn reasons(points: &[&PointResult]) -> String {
         });
     let word = if missed == 1 { "miss" } else { "misses" };
     format!("{missed} {word}: {}.", each.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_moved_inputs;
+
+    #[test]
+    fn ratios_from_what_inputs_became_are_told_with_their_number() {
+        assert_eq!(of_moved_inputs([].into_iter()), "");
+        assert!(of_moved_inputs([0.854].into_iter()).ends_with("from what it became the ratio is 0.854×."));
+        let many = of_moved_inputs([0.5, 0.9, 4.0].into_iter());
+        assert!(
+            many.starts_with(" 3 predictions took figures") && many.ends_with("0.900× in the median."),
+            "{many}"
+        );
+    }
 }
