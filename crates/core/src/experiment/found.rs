@@ -91,6 +91,11 @@ impl Found {
         Found { measured, dimension, is_mixture: false, states: None, core: None, at_hz: None }
     }
 
+    /// Whether both are of one state of the core, or both of work of which none is known: of unlike ones a ratio may be the neighbour's.
+    pub fn is_of_the_state_of(&self, other: &Found) -> bool {
+        self.core == other.core
+    }
+
     /// The value multiplied by a factor.
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {

@@ -3,7 +3,7 @@
 use super::prediction;
 use crate::paper::Text;
 use fathom_core::{quantities, statistics};
-use fathom_engine::results::{CLOSE, Explanation, FAIR, MissTally, PointResult, Results};
+use fathom_engine::results::{CLOSE, Explanation, FAIR, MissTally, PointResult, Results, distance};
 use std::collections::BTreeSet;
 
 /// How many results were as predicted, and what is known of the others; `None` if nothing was predicted.
@@ -32,20 +32,26 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     let reasons = reasons(points);
     let reasons = if reasons.is_empty() { reasons } else { format!(" {reasons}") };
     let unlike = prediction::of_unlike_states(results, points);
-    let moved = of_moved_inputs(points.iter().filter_map(|point| point.factor_by_end()));
+    let moved = points.iter().filter_map(|point| Some((point.factor()?, point.factor_by_end()?)));
+    let moved = of_moved_inputs(&moved.collect::<Vec<_>>());
     Some(Text::plain(format!("{within}{median}.{reasons}{unlike}{moved}")))
 }
 
-/// What the ratios would be from what the inputs became, of predictions that took a figure of the run which became another.
-fn of_moved_inputs(factors: impl Iterator<Item = f64>) -> String {
-    let factors: Vec<f64> = factors.collect();
-    let Some(median) = statistics::median(&factors).map(quantities::factor) else { return String::new() };
+/// What the ratios of predictions that took a figure of the run which became another are, and from what it became, where that is another.
+fn of_moved_inputs(factors: &[(f64, f64)]) -> String {
+    let median =
+        |part: fn(&(f64, f64)) -> f64| statistics::median(&factors.iter().map(part).collect::<Vec<_>>());
+    let Some((made, by_end)) = median(|both| both.0).zip(median(|both| both.1)) else { return String::new() };
+    if distance(made / by_end) <= CLOSE {
+        return String::new();
+    }
+    let [made, by_end] = [made, by_end].map(quantities::factor);
     match factors.len() {
         1 => format!(
-            " 1 prediction took a figure that became another during the run; from what it became the ratio is {median}."
+            " 1 prediction took a figure that became another during the run: the ratio to it is {made}, and from what it became {by_end}."
         ),
         number => format!(
-            " {number} predictions took figures that became others during the run; from what these became their ratio is {median} in the median."
+            " {number} predictions took figures that became others during the run: the ratios to them are {made} in the median, and from what these became {by_end}."
         ),
     }
 }
@@ -91,11 +97,13 @@ mod tests {
 
     #[test]
     fn ratios_from_what_inputs_became_are_told_with_their_number() {
-        assert_eq!(of_moved_inputs([].into_iter()), "");
-        assert!(of_moved_inputs([0.854].into_iter()).ends_with("from what it became the ratio is 0.854×."));
-        let many = of_moved_inputs([0.5, 0.9, 4.0].into_iter());
+        assert_eq!(of_moved_inputs(&[]), "");
+        assert_eq!(of_moved_inputs(&[(0.9, 1.2), (1.5, 1.1)]), "", "they are others, and together the same");
+        let one = of_moved_inputs(&[(0.563, 0.854)]);
+        assert!(one.ends_with("the ratio to it is 0.563×, and from what it became 0.854×."), "{one}");
+        let many = of_moved_inputs(&[(0.5, 0.9), (0.5, 0.8), (4.0, 4.1)]);
         assert!(
-            many.starts_with(" 3 predictions took figures") && many.ends_with("0.900× in the median."),
+            many.starts_with(" 3 predictions took figures") && many.contains("0.500× in the median, and"),
             "{many}"
         );
     }

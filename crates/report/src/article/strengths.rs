@@ -250,8 +250,10 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
     };
     let both = point.figure().zip(point.prediction.as_ref()).map(|(measured, prediction)| {
         statement!(
-            ": {measured}, where {predicted} was predicted ({factor}). ",
+            ": {measured}{state}, where {predicted} was predicted ({factor}). ",
             measured = measured.named("measured"),
+            state =
+                occupancy::beside_a_neighbour(point).map(|state| format!(" ({state})")).unwrap_or_default(),
             predicted = Found::exact(prediction.total(), measured.dimension).named("predicted"),
             factor = point.factor().map(quantities::factor).unwrap_or_default()
         )

@@ -86,7 +86,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     }
     let BesideOne { cores, together, one } = beside;
     let farther = shared_path::most_farther_apart(premises, &TOGETHER);
-    let is_of_like_states = together.core == one.core;
+    let is_of_like_states = together.is_of_the_state_of(&one);
     let limit = match (&farther, is_of_like_states) {
         (Some(_), _) => "probably the limit is one that CPUs near each other share",
         (None, false) => "probably the limit is one that they share",

@@ -62,7 +62,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 /// The two ways to start a program, if one is shown to be quicker and both are of the same state of the core as the rest.
 fn spawned(fork: Found, known: &Known) -> Option<Statement> {
     let (spawn, exec) = (SPAWN.found(known)?, EXEC.found(known)?);
-    let is_alike = [spawn.core, exec.core].iter().all(|core| *core == fork.core);
+    let is_alike = [spawn, exec].iter().all(|time| time.is_of_the_state_of(&fork));
     (is_alike && spawn.value < exec.value && spawn.differs_from(&exec) == Some(true)).then(|| {
         statement!(
             "A program starts sooner by posix_spawn, in {spawn}, than by fork and exec, in {exec}.",

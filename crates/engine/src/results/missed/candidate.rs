@@ -8,6 +8,7 @@ use crate::results::explanation::BECAME;
 use fathom_core::experiment::{
     Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
 };
+use fathom_core::quantities;
 
 /// A measurement that changes a prediction.
 #[derive(Debug, Clone)]
@@ -75,7 +76,7 @@ pub(super) fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCan
     let value = Found { dimension: missed.measured.dimension, ..input.scaled(now.value() / input.value) };
     Some(MissCandidate {
         mechanism: format!("{experiment}, {BECAME}"),
-        sizes: input_then_and_now((experiment, point), input, (then.each, now.each), (missed, figures)),
+        sizes: input_then_and_now((experiment, point), input, (then, now), (missed, figures)),
         again: missed.figure(again.total() - now.value()).plus(value),
         changes: Some(distance(now.each / then.each)),
         part: Some(value),
@@ -88,10 +89,11 @@ pub(super) fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCan
 fn input_then_and_now(
     (experiment, point): (&str, &Point),
     input: Found,
-    (then, now): (f64, f64),
+    (then, now): (&Term, &Term),
     (missed, figures): (&Missed, Figures),
 ) -> Statement {
     const SAME: f64 = 1.001;
+    let (what, then, now) = (quantities::reworded(&now.what), then.each, now.each);
     let exact = |value: f64| Found::exact(value, input.dimension);
     let of = Statement::point(experiment, point);
     let share = [1.0, 0.5].into_iter().find(|share| distance(now / (input.value * share)) <= SAME);
@@ -99,7 +101,8 @@ fn input_then_and_now(
         // A term is in the unit of the prediction; what a stream loses is taken from its rate.
         let term = |value: f64| Found::exact(value.abs(), missed.measured.dimension);
         return statement!(
-            "from {experiment}, {of} is predicted {measured}{less} by the whole run, and was {used}{less} when the prediction was made",
+            "{what}, from {experiment}, {of}: {measured}{less} by the whole run, {used}{less} when the prediction was made",
+            what,
             of,
             measured = term(now).named("input, whole run"),
             used = term(then).named("input, as predicted from"),

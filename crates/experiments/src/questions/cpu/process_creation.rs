@@ -187,7 +187,8 @@ fn by_rules(known: &Known) -> Option<Finding> {
 fn with_a_program(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
     let others = [EXEC_STATIC, EXEC_DYNAMIC, SHELL].into_iter().filter_map(|measure| {
-        let time = known.found(ABOUT.name, &point(measure)).filter(|time| time.core == process.core)?;
+        let time =
+            known.found(ABOUT.name, &point(measure)).filter(|time| time.is_of_the_state_of(&process))?;
         Some(statement!("{measure} {time}", measure, time = time.beside(process, measure, "fork alone")))
     });
     let others = Statement::joined(others, "; ")?;

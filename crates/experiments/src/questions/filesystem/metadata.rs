@@ -161,7 +161,7 @@ fn beside_each_other(known: &Known) -> Option<Finding> {
         (CREATE, "creating, closing and removing a file of one name"),
     ];
     let others = others.into_iter().filter_map(|(operation, text)| {
-        let time = of(operation).filter(|time| time.core == stat.core)?;
+        let time = of(operation).filter(|time| time.is_of_the_state_of(&stat))?;
         Some(statement!("{text} {time}", text, time = time.beside(stat, operation, STAT)))
     });
     let others = Statement::joined(others, "; ")?;
