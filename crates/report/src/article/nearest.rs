@@ -15,7 +15,7 @@ use fathom_engine::results::{CLOSE, PointResult, Results, distance};
 /// The number of machines.
 const MACHINES: usize = 3;
 
-/// The most points of one experiment: the first, the last, and those between them at equal distances.
+/// The most points of one experiment.
 const MOST_POINTS: usize = 3;
 
 /// Beyond this factor a ratio of two methods that differ says more of the methods than of the machines.
@@ -75,12 +75,12 @@ impl<'run> Nearest<'run> {
         let points = || self.points.iter().map(|(point, _)| *point);
         let caption = caption.and(occupancy::mark_legend(points()) + &at_frequency::legend(points()));
         let of_each = || self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment);
-        let rows: usize = of_each().map(|of_one| spread(of_one).len()).sum();
+        let rows: usize = of_each().map(|of_one| chosen(of_one).len()).sum();
         let caption = caption.and(excerpt(rows, self.points.len()));
         let mut table = Table::new(Key::of("nearest-table"), caption)
             .columns(columns.into_iter().chain(there).chain(notes));
         for of_one in of_each() {
-            let rows = spread(of_one).into_iter().map(|(point, rows)| self.row(point, rows));
+            let rows = chosen(of_one).into_iter().map(|(point, rows)| self.row(point, rows));
             table = table.group(Group::named(linked(results, &of_one[0].0.experiment)).rows(rows));
         }
         (!self.points.is_empty()).then(|| {
@@ -309,12 +309,33 @@ fn excerpt(rows: usize, all: usize) -> String {
     )
 }
 
-fn spread<T>(all: &[T]) -> Vec<&T> {
-    let last = all.len().saturating_sub(1);
-    if all.len() <= MOST_POINTS {
-        return all.iter().collect();
+/// The rows of an experiment that the excerpt has.
+fn chosen<'all, 'run>(
+    all: &'all [(&'run PointResult, Vec<Beside<'run>>)],
+) -> Vec<&'all (&'run PointResult, Vec<Beside<'run>>)> {
+    let merits: Vec<Option<f64>> = all.iter().map(|(point, rows)| merit(point, rows)).collect();
+    places(&merits).into_iter().map(|place| &all[place]).collect()
+}
+
+/// The places of the best and the worst of so many operations, which the conclusion may quote, and of the first and the last, until there
+/// are [`MOST_POINTS`]; in their order.
+fn places(merits: &[Option<f64>]) -> Vec<usize> {
+    if merits.len() <= MOST_POINTS {
+        return (0..merits.len()).collect();
     }
-    (0..MOST_POINTS).map(|place| &all[place * last / (MOST_POINTS - 1)]).collect()
+    let judged = || merits.iter().enumerate().filter_map(|(place, merit)| Some((place, (*merit)?)));
+    let best = judged().max_by(|(_, one), (_, other)| one.total_cmp(other));
+    let worst = judged().min_by(|(_, one), (_, other)| one.total_cmp(other));
+    let furthest = [best, worst].into_iter().flatten().map(|(place, _)| place);
+    let last = merits.len() - 1;
+    let mut places: Vec<usize> = vec![];
+    for place in furthest.chain([0, last, last / 2]) {
+        if places.len() < MOST_POINTS && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places.sort_unstable();
+    places
 }
 
 #[cfg(test)]
@@ -325,8 +346,14 @@ mod tests {
     fn a_table_of_some_operations_says_that_it_is_an_excerpt() {
         assert_eq!(excerpt(7, 7), "");
         assert!(excerpt(7, 9).contains("An excerpt: 7 of 9 operations"), "{}", excerpt(7, 9));
-        let all = [1, 2, 3, 4, 5];
-        assert_eq!(spread(&all), [&1, &3, &5], "the first, the last and one between");
+    }
+
+    #[test]
+    fn an_excerpt_has_the_best_and_the_worst() {
+        assert_eq!(places(&[None; 5]), [0, 2, 4], "the first, the last and one between");
+        assert_eq!(places(&[Some(1.0), Some(0.4), Some(1.2), Some(3.0), Some(1.1)]), [0, 1, 3]);
+        assert_eq!(places(&[Some(3.0), None, Some(0.4), None, None]), [0, 2, 4]);
+        assert_eq!(places(&[None, Some(2.0)]), [0, 1], "all");
     }
 
     #[test]

@@ -201,8 +201,12 @@ fn input_by_now(miss: &Judged, figures: Figures) -> Option<Statement> {
 
 fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let possible = Statement::joined(excluded::possible(miss), "; ");
-    let possible = possible
-        .map(|list| statement!(" Leads into the interval of the measured value, but not accepted as the cause: {list}.", list));
+    let possible = possible.map(|list| {
+        statement!(
+            " Leads into the interval of the measured value, but not accepted as the cause: {list}.",
+            list
+        )
+    });
     let near = Statement::joined(excluded::near(miss), "; ");
     let near =
         near.map(|list| statement!(" Near the measured value, but beyond its interval: {list}.", list));
