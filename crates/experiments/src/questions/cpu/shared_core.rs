@@ -288,18 +288,40 @@ fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
             Question::Experiment,
             "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
          additions on the other in {share} of the time; an addition takes {idle} while the other is idle and \
-         {working} while it works. These streams last half a microsecond, with the reading of the clock.",
+         {working} while it works{verdict}. These streams last half a microsecond, with the reading of the clock.",
             share = figure(slowed, "share of time slowed"),
             idle = figure(idle, "other idle"),
-            working = figure(working, "other working")
+            working = figure(working, "other working"),
+            verdict = shown(&slowed)
         )
         .about(pair),
     )
 }
 
+/// What the share of slowed windows shows of a common core.
+fn shown(slowed: &Found) -> &'static str {
+    match slowed.ends() {
+        Some((low, _)) if low > 0.5 => ": for most of the time they share a core",
+        Some((low, _)) if low > 0.0 => {
+            ": for a part of the time they share a core, or each has another neighbour"
+        }
+        Some(_) => ": that they share a core is not shown, and a neighbour of either is not this run's load",
+        None => "",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_common_core_is_shown_by_the_share_of_slowed_windows_alone() {
+        let share = |value: f64, width: f64| fathom_described::found_within(width, value, Dimension::Share);
+        assert!(shown(&share(0.97, 0.02)).contains("for most of the time"));
+        assert!(shown(&share(0.2, 0.5)).contains("for a part of the time"));
+        assert!(shown(&share(0.06, 1.0)).contains("is not shown"));
+        assert_eq!(shown(&Found::bare(0.06, Dimension::Share)), "");
+    }
 
     #[test]
     fn the_share_counts_windows_in_which_the_quotient_grew() {
