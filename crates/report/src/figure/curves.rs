@@ -10,7 +10,6 @@ use fathom_core::experiment::{Landmark, Scale};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_engine::results::TrendResult;
-use std::cmp::Ordering;
 
 const PLOT_HEIGHT: f64 = 160.0;
 
@@ -42,9 +41,6 @@ pub struct Curve<'a> {
     /// The line fitted to it.
     pub trend: Option<&'a TrendResult>,
 }
-
-/// The factor between the ends of a curve from which it is said to change.
-const STEEP: f64 = 1.25;
 
 /// A fitted line follows a mark if it passes through its interval, or misses it by less than this share of it.
 const NEAR: f64 = 0.1;
@@ -211,34 +207,6 @@ impl Curves<'_> {
         caption
     }
 
-    /// What the figure shows: the curve that changes the most, with its least and its greatest value, or that none changes much.
-    fn visible(&self) -> String {
-        let ends = |curve: &Curve| extremes(&curve.marks);
-        let change = |((_, start), (_, end)): ((f64, f64), (f64, f64))| (end / start).max(start / end);
-        let spans = self.members.iter().filter_map(|curve| Some((curve, ends(curve)?)));
-        let Some((curve, span)) =
-            spans.max_by(|(_, one), (_, other)| change(*one).total_cmp(&change(*other)))
-        else {
-            return String::new();
-        };
-        let along = words::spelt(self.along);
-        if change(span) < STEEP {
-            return format!(" Nothing in it changes by more than a factor of {STEEP}.");
-        }
-        let rates = Measure::of_rates([(self.unit, span.0.1), (self.unit, span.1.1)]);
-        let at = |(place, value): (f64, f64)| {
-            let value = rates.map_or_else(
-                || quantities::value(self.unit, value),
-                |measure| format!("{} {}", measure.number(value, None), measure.symbol),
-            );
-            format!("{value} at {along} {}", setting(self.scale, place))
-        };
-        match self.members.len() {
-            1 => format!(" From {} to {}.", at(span.0), at(span.1)),
-            _ => format!(" The steepest is {}: from {} to {}.", curve.name, at(span.0), at(span.1)),
-        }
-    }
-
     /// The declared landmarks along this setting within the range of the axis.
     fn landmarks(&self, x: &Axis) -> impl Iterator<Item = &Landmark> {
         self.landmarks.iter().filter(|landmark| x.shows(landmark.at))
@@ -282,35 +250,8 @@ impl Curves<'_> {
     }
 }
 
-/// The least and the greatest value of a curve with their settings, in the order of these; `None` if it has one setting. Of unlike states of the
-/// core the difference would be in part the neighbour's: those of the state that most marks are of. The median of a machine in several
-/// states is of neither, and no extreme.
-fn extremes(marks: &[(f64, Mark)]) -> Option<((f64, f64), (f64, f64))> {
-    let state = commonest(marks);
-    let mine = || {
-        let is_one = |mark: &Mark| mark.core == state && mark.value > 0.0 && mark.states.is_empty();
-        let of_state = marks.iter().filter(move |(_, mark)| is_one(mark));
-        of_state.map(|(setting, mark)| (*setting, mark.value))
-    };
-    // Where a curve is flat at an extreme, its ends are shown: of equals the first is the least, and the last the greatest.
-    let by_value = |one: &(f64, f64), other: &(f64, f64)| one.1.total_cmp(&other.1);
-    let (least, most) = (mine().min_by(by_value)?, mine().max_by(by_value)?);
-    match least.0.total_cmp(&most.0) {
-        Ordering::Less => Some((least, most)),
-        Ordering::Greater => Some((most, least)),
-        Ordering::Equal => None,
-    }
-}
-
-/// The state of the core that most marks are of; of several, that of the first.
-fn commonest(marks: &[(f64, Mark)]) -> Option<&'static str> {
-    let number = |state| marks.iter().filter(|(_, mark)| mark.core == state).count();
-    let states = marks.iter().map(|(_, mark)| mark.core);
-    states.rev().max_by_key(|state| number(*state)).flatten()
-}
-
 /// A tick of the settings: only sizes and times have a unit, and only whole numbers are settings.
-fn setting(scale: Scale, tick: f64) -> String {
+pub(super) fn setting(scale: Scale, tick: f64) -> String {
     match scale {
         Scale::Bytes | Scale::Nanoseconds if tick >= 0.0 && tick.fract() == 0.0 => {
             words::number(scale, tick as u64)
@@ -369,39 +310,6 @@ mod tests {
     use super::*;
     use fathom_core::experiment::Point;
     use fathom_core::statistics::Line;
-
-    #[test]
-    fn the_ends_of_a_curve_are_of_the_state_that_most_of_its_marks_are_of() {
-        let mark = |core| Mark {
-            value: 1.0,
-            ends: None,
-            states: vec![],
-            predicted: None,
-            core,
-            limit: false,
-            words: String::new(),
-        };
-        let marks = |states: &[Option<&'static str>]| -> Vec<(f64, Mark)> {
-            states.iter().map(|state| (1.0, mark(*state))).collect()
-        };
-        assert_eq!(commonest(&marks(&[Some("shared"), Some("alone"), Some("alone")])), Some("alone"));
-        assert_eq!(commonest(&marks(&[Some("shared"), Some("alone")])), Some("shared"), "the first");
-        assert_eq!(commonest(&marks(&[None, None])), None);
-        let curve = |values: &[f64]| -> Vec<(f64, Mark)> {
-            let of = |(place, value): (usize, &f64)| (place as f64, Mark { value: *value, ..mark(None) });
-            values.iter().enumerate().map(of).collect()
-        };
-        assert_eq!(extremes(&curve(&[24.0, 37.0, 22.0])), Some(((1.0, 37.0), (2.0, 22.0))), "a hump");
-        assert_eq!(
-            extremes(&curve(&[1.0, 1.0, 9.0, 9.0])),
-            Some(((0.0, 1.0), (3.0, 9.0))),
-            "flat at both ends"
-        );
-        assert_eq!(extremes(&curve(&[1.0])), None);
-        let mut two = curve(&[22.0, 38.0, 24.0]);
-        two[1].1.states = vec![(38.0, None), (22.0, None)];
-        assert_eq!(extremes(&two), Some(((0.0, 22.0), (2.0, 24.0))), "a median between states");
-    }
 
     #[test]
     fn a_fitted_line_is_drawn_only_where_it_follows_the_marks() {

@@ -18,6 +18,7 @@
 
 mod against;
 mod axis;
+mod change;
 mod compared;
 pub mod curves;
 pub mod distribution;

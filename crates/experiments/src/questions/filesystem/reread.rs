@@ -39,6 +39,8 @@ const SIXTEENTHS: [(u64, Effort); 10] = [
     (20, Effort::Thorough),
     (24, Effort::Standard),
 ];
+/// All of the available memory, sixteenths: a file of this size is not said to fit.
+const WHOLE: u64 = 16;
 /// Sizes at which the device alone is read, sixteenths: below, at and above the available memory.
 const ALONG_THE_DEVICE: [u64; 3] = [8, 16, 24];
 /// Bytes read from the device at each of them.
@@ -277,7 +279,7 @@ impl<'site> Rereader<'site> {
     }
 }
 
-/// The rate of a file that is cached, of one that is too large, and of the device.
+/// The rates of the largest file that is cached, of the smallest that is too large, of the largest, and of the device.
 fn cliff(known: &Known) -> Option<Finding> {
     let result = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
     let most = SIXTEENTHS.last().and_then(|(part, _)| result(READ_BEFORE, *part))?;
@@ -285,14 +287,35 @@ fn cliff(known: &Known) -> Option<Finding> {
     let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
     let bytes = |part| Found::exact(size(known.machine, part) as f64, Dimension::Of(Unit::Bytes));
     let largest = SIXTEENTHS[SIXTEENTHS.len() - 1].0;
-    let mut within = SIXTEENTHS.iter().filter(|(part, _)| *part < 16);
-    let least = within.find_map(|(part, _)| Some((*part, result(READ_BEFORE, *part)?)));
+    let measured = |(part, _): &(u64, Effort)| Some((*part, result(READ_BEFORE, *part)?));
+    let held = cache_size::held(known);
+    let fits = |part: u64| size(known.machine, part) as f64 <= held;
+    let last_within =
+        SIXTEENTHS.iter().filter(|(part, _)| *part < WHOLE && fits(*part)).filter_map(measured).next_back();
+    let first_beyond = SIXTEENTHS.iter().filter(|(part, _)| !fits(*part)).find_map(measured);
     let large = || bytes(largest).named("file too large for the page cache");
-    let beside = if let Some((part, block)) = least {
+    let beside = if let Some((part, block)) = last_within {
+        let beyond = first_beyond.filter(|(part, _)| *part < largest).map(|(part, beyond)| {
+            let times = match beyond.differs_from(&block) {
+                Some(true) => {
+                    let ratio = beyond.over(block).named("just beyond the page cache over just within");
+                    Some(statement!(": a MiB takes {ratio} times as long", ratio))
+                }
+                Some(false) => Some(", not significantly different".into()),
+                None => None,
+            };
+            statement!(
+                "one of {file}, a little too large, at {uncached}{times}; ",
+                file = bytes(part).named("file a little too large for the page cache"),
+                uncached = rate(beyond).named("rate just beyond the page cache"),
+                times
+            )
+        });
         statement!(
-            "a file of {small} comes at {cached}, one of {large} at",
+            "a file of {small} comes at {cached}, {beyond}one of {large} at",
             small = bytes(part).named("file that the page cache holds"),
             cached = rate(block).named("rate within the page cache"),
+            beyond,
             large = large()
         )
     } else {
@@ -329,6 +352,32 @@ mod tests {
         assert!(!holds(READ_BEFORE, 60.0, 30.0), "some of it was cached by somebody else");
         assert!(holds(DIRECT, 0.0, 100.0) && !holds(DIRECT, 0.0, 50.0));
         assert!(!Reread.evidence(&point(DIRECT, FORWARD, 1), &Observed::default())[0].holds);
+    }
+
+    #[test]
+    fn sizes_on_both_sides_of_the_limit_are_compared() {
+        let machine = fathom_described::machine();
+        let said = |sizes: &[(u64, f64)]| {
+            let again = |(part, ns): &(u64, f64)| (READ_BEFORE, *part, *ns);
+            let all = sizes.iter().map(again).chain([(DIRECT, 24, 1e6)]);
+            let planted = all.map(|(state, part, ns)| {
+                (point(state, FORWARD, size(&machine, part)), ns, Dimension::Of(Unit::Nanoseconds))
+            });
+            fathom_described::statements(ABOUT.name, planted, |known| cliff(known).into_iter().collect())
+        };
+        let [mib_480, mib_544, mib_768] = [15, 17, 24].map(|part| size(&machine, part));
+        let both = said(&[(8, 70e3), (15, 80e3), (16, 100e3), (17, 1600e3), (24, 1250e3)]);
+        let rate = |ns: f64| BLOCK as f64 * 1e9 / ns;
+        let (within, beyond, most) = (rate(80e3), rate(1600e3), rate(1250e3));
+        assert!(
+            both.starts_with(&format!(
+                "Read again, a file of {{{mib_480}}} comes at {{{within}}}, one of {{{mib_544}}}, a little too large, at \
+                 {{{beyond}}}: a MiB takes {{20}} times as long; one of {{{mib_768}}} at {{{most}}}: "
+            )),
+            "{both}"
+        );
+        let apart = said(&[(15, 80e3), (24, 1250e3)]);
+        assert!(apart.contains(&format!("{{{within}}}, one of {{{mib_768}}} at {{{most}}}: ")), "{apart}");
     }
 
     #[test]

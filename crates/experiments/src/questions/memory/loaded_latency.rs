@@ -14,6 +14,7 @@ use crate::expected;
 use crate::expected::hierarchy;
 use fathom_core::prelude::*;
 use fathom_core::sampling::affinity;
+use fathom_core::sorting;
 
 const LOAD: Parameter = Parameter::of(
     "load",
@@ -179,31 +180,110 @@ impl Experiment for LoadedLatency {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine));
-        let Some(idle) = idle else { return vec![] };
-        let loaded = |(load, pause): &(&'static str, u64)| {
-            let measured = |result| known.found(ABOUT.name, &point(load, *pause, result, known.machine));
-            let (latency, drawn) = (measured(LATENCY)?, measured(DRAWN)?);
-            let setting = format!("{load}, pause {pause}");
-            Some(statement!(
-                "{latency} beside background traffic of {drawn} ({load}), {ratio}",
-                latency = latency.named(&format!("load, {setting}")),
-                drawn = drawn.named(&format!("drawn, {setting}")),
-                ratio = latency.times_as("long", idle, &format!("loaded over idle, {setting}"))
-            ))
-        };
-        let all = Statement::joined(settings().iter().filter_map(loaded), "; ");
-        let finding = |all| {
-            finding!(
-                Question::Experiment,
-                "A load takes {idle} while no other core uses memory; {all}.{alike}",
-                idle = idle.named("load, idle"),
-                all,
-                alike = STATES
-            )
-        };
-        all.map(finding).into_iter().collect()
+        latencies(known).into_iter().collect()
     }
+}
+
+/// The latency beside one load of the other threads, and what they drew.
+struct LoadedLoad {
+    load: &'static str,
+    pause: u64,
+    latency: Found,
+    drawn: Found,
+}
+
+impl LoadedLoad {
+    fn of(load: &'static str, pause: u64, known: &Known) -> Option<Self> {
+        let measured = |result| known.found(ABOUT.name, &point(load, pause, result, known.machine));
+        Some(LoadedLoad { load, pause, latency: measured(LATENCY)?, drawn: measured(DRAWN)? })
+    }
+
+    /// The name of its settings.
+    fn setting(&self) -> String {
+        format!("{}, pause {}", self.load, self.pause)
+    }
+
+    /// Its traffic, to be named once more: without the interval that was told.
+    fn place(&self) -> Found {
+        if self.drawn.states.is_some() {
+            self.drawn
+        } else {
+            Found::bare(self.drawn.value, self.drawn.dimension)
+        }
+    }
+
+    fn takes_longer_than(&self, other: &Found) -> bool {
+        let both_of_one = self.latency.states.is_none() && other.states.is_none();
+        let is_longer = self.latency.value > other.value;
+        both_of_one && is_longer && self.latency.differs_in_one_core_state(other) == Some(true)
+    }
+
+    fn told(&self, idle: Found) -> Statement {
+        let setting = self.setting();
+        let times = self.takes_longer_than(&idle).then(|| {
+            let ratio = self.latency.over(idle).named(&format!("loaded over idle, {setting}"));
+            statement!(", {ratio} times as long as in idle memory", ratio)
+        });
+        statement!(
+            "{drawn} {latency}{times}",
+            drawn = self.drawn.named(&format!("drawn, {setting}")),
+            latency = self.latency.named(&format!("load, {setting}")),
+            times
+        )
+    }
+}
+
+/// The latency beside every load, and from which traffic on it is longer than at the lowest.
+fn latencies(known: &Known) -> Option<Finding> {
+    let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine))?;
+    let loads = settings().into_iter().filter_map(|(load, pause)| LoadedLoad::of(load, pause, known));
+    let mut loads: Vec<LoadedLoad> = loads.collect();
+    sorting::by_number(&mut loads, |load| load.drawn.value);
+    let beside = |kind: Kind| {
+        let mine = loads.iter().filter(|load| load.load == kind.name());
+        let told = Statement::joined(mine.map(|load| load.told(idle)), ", ")?;
+        Some(statement!("beside others that {kind} {told}", kind = kind.name(), told))
+    };
+    let all = Statement::joined([Kind::Read, Kind::Write].into_iter().filter_map(beside), "; ")?;
+    Some(finding!(
+        Question::Experiment,
+        "A load takes {idle} while no other core uses memory; {all}.{longer}{alike}",
+        idle = idle.named("load, idle"),
+        all,
+        longer = longer(idle, &loads),
+        alike = STATES
+    ))
+}
+
+/// From which traffic on a load takes longer than at the lowest latency that is well known, that of the lowest upper end: the idle memory's
+/// may be the least known of all.
+fn longer(idle: Found, loads: &[LoadedLoad]) -> Option<Statement> {
+    let upper =
+        |time: &Found| time.ends().filter(|_| time.states.is_none()).map_or(f64::INFINITY, |(_, high)| high);
+    let lowest = loads.iter().min_by(|one, other| upper(&one.latency).total_cmp(&upper(&other.latency)))?;
+    // Beside the idle memory every load is compared already.
+    if upper(&idle) <= upper(&lowest.latency) {
+        return None;
+    }
+    let least = lowest.latency;
+    let times = [Kind::Read, Kind::Write].into_iter().filter_map(|kind| {
+        let mine: Vec<&LoadedLoad> = loads.iter().filter(|load| load.load == kind.name()).collect();
+        let as_long = mine.iter().rposition(|load| !load.takes_longer_than(&least));
+        let first = mine.get(as_long.map_or(0, |place| place + 1))?;
+        Some(statement!(
+            "{ratio} times as long from {drawn} on ({kind})",
+            ratio = first.latency.over(least).named(&format!("load over the lowest, {}", first.setting())),
+            drawn = first.place().named(&format!("drawn, longer than the lowest, {}", first.setting())),
+            kind = kind.name()
+        ))
+    });
+    let times = Statement::joined(times, " and ")?;
+    Some(statement!(
+        " Against the lowest that is well known, beside {drawn} ({kind}), it takes {times}.",
+        drawn = lowest.place().named("drawn, lowest latency"),
+        kind = lowest.load,
+        times
+    ))
 }
 
 /// Why the traffic is not to be compared with one thread's rate elsewhere.
@@ -276,4 +356,54 @@ fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Streaming>
     let fleet = site.shared.get_or_make(|| Fleet::new(cpus, bytes, site.seed))?;
     let task = Task { kernel, piece_bytes: piece_bytes(point) as usize, pause: point.number(&DELAY) };
     fleet.stream(task).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
+    const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
+
+    /// What is said of an idle latency known to this share, and of loads with their latency and traffic known to one percent.
+    fn text(idle: (f64, f64), loads: &[(&'static str, u64, f64, f64)]) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let at = |load, pause, figure| point(load, pause, figure, &machine);
+        let (ns, share) = idle;
+        let idle = fathom_described::found_within(share, ns, TIME);
+        known.learn(ABOUT.name, &at(NOTHING, 0, LATENCY), idle);
+        for (load, pause, ns, rate) in loads {
+            known.learn(ABOUT.name, &at(load, *pause, LATENCY), fathom_described::found(*ns, TIME));
+            known.learn(ABOUT.name, &at(load, *pause, DRAWN), fathom_described::found(*rate, RATE));
+        }
+        latencies(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
+    }
+
+    const READ: &str = Kind::Read.name();
+    const WRITE: &str = Kind::Write.name();
+
+    #[test]
+    fn a_load_is_compared_with_the_lowest_level_where_idle_memory_is_little_known() {
+        let loads = [(READ, 256, 160.0, 6e9), (READ, 1024, 161.0, 4e9), (READ, 0, 200.0, 20e9)];
+        let all = [&loads[..], &[(WRITE, 0, 240.0, 23e9)]].concat();
+        let said = text((180.0, 0.2), &all);
+        assert!(
+            said.starts_with(
+                "A load takes {180} while no other core uses memory; beside others that read {4000000000} {161}, {6000000000} \
+                 {160}, {20000000000} {200}; beside others that write {23000000000} {240}, {1.3333333333333333} times as long \
+                 as in idle memory. Against the lowest that is well known, beside {6000000000} (read), it takes \
+                 {1.25} times as long from {20000000000} on (read) and {1.5} times as long from {23000000000} on (write)."
+            ),
+            "{said}"
+        );
+    }
+
+    #[test]
+    fn nothing_is_longer_without_a_significant_difference() {
+        let flat = text((165.0, 0.2), &[(READ, 256, 160.0, 6e9), (READ, 0, 161.0, 20e9)]);
+        assert!(!flat.contains("times") && !flat.contains("lowest"), "{flat}");
+        let dips = text((165.0, 0.2), &[(READ, 1024, 200.0, 4e9), (READ, 0, 160.0, 20e9)]);
+        assert!(!dips.contains("lowest"), "not from a traffic on: {dips}");
+    }
 }

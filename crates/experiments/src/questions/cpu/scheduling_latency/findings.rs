@@ -9,27 +9,131 @@ use crate::apparatus::cpu::busy::LoadPolicy;
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let all = [loads(TIMER, known), quotas(known), requests(known), loads(MESSAGE, known)];
-    all.into_iter().flatten().collect()
+    let mine =
+        [idle_and_busy(known), tail(TIMER, known), policies(TIMER, known), requests(known), quotas(known)];
+    let others = [policies(MESSAGE, known), tail(MESSAGE, known), loads(TIMER, known), loads(MESSAGE, known)];
+    mine.into_iter().chain(others).flatten().collect()
 }
 
-/// The lateness of a wake-up on idle CPUs, and under every load that was measured.
+fn late(wake: &str, load: (u64, &str), known: &Known) -> Option<Found> {
+    known.found(ABOUT.name, &point(wake, load, LATENESS))
+}
+
+/// The lateness of a wake-up on an idle CPU and beside one busy process.
+fn idle_and_busy(known: &Known) -> Option<Finding> {
+    let mut idle_is_later = vec![];
+    let wakes = [TIMER, MESSAGE].into_iter().filter_map(|wake| {
+        let (idle, busy) = (late(wake, (0, NONE), known)?, late(wake, (1, LoadPolicy::Other.name()), known)?);
+        if busy.states.is_none() && idle.states.is_none() && busy.differs_from(&idle) == Some(true) {
+            idle_is_later.push(idle.value > busy.value);
+        }
+        Some((
+            wake,
+            idle.named(&format!("{wake}, idle CPU")),
+            busy.beside(idle, &format!("{wake}, one busy process"), "idle CPU"),
+        ))
+    });
+    let told = wakes.enumerate().map(|(place, (wake, idle, busy))| {
+        if place == 0 {
+            return statement!(
+                "A {wake} wakes a thread {idle} late on an idle CPU, beside one busy process {busy}",
+                wake,
+                idle,
+                busy
+            );
+        }
+        statement!("a {wake} {idle} and {busy}", wake, idle, busy)
+    });
+    let told = Statement::joined(told, "; ")?;
+    let woken = !idle_is_later.is_empty() && idle_is_later.iter().all(|later| *later);
+    let because = if woken { ": an idle CPU has to be woken first" } else { "" };
+    Some(finding!(Question::Experiment, "{told}{because}.", told, because).about("idle and busy"))
+}
+
+/// How many wake-ups are more than 1 ms late by the number of busy processes, and whether the median follows.
+fn tail(wake: &str, known: &Known) -> Option<Finding> {
+    let load = |busy| (busy, LoadPolicy::Other.name());
+    let misses = |busy| Some((busy, known.found(ABOUT.name, &point(wake, load(busy), MISSES))?));
+    let all: Vec<(u64, Found)> = LOADS.into_iter().filter_map(misses).collect();
+    let [(fewest, least), .., (most, highest)] = all[..] else { return None };
+    let grows = highest.value > least.value && highest.differs_from(&least) == Some(true);
+    let median = late(wake, load(fewest), known).zip(late(wake, load(most), known)).filter(|(few, many)| {
+        few.states.is_none() && many.states.is_none() && many.differs_in_one_core_state(few) == Some(false)
+    });
+    let each = all.iter().map(|(busy, share)| {
+        statement!(
+            "{share} beside {busy}",
+            share = share.named(&format!("{wake}, misses beside {busy} busy")),
+            busy = busy.to_string()
+        )
+    });
+    Some(
+        finding!(
+            Question::Experiment,
+            "Of a {wake}'s wake-ups {each} busy processes on every CPU are over 1 ms late{judged}.",
+            wake,
+            each = Statement::joined(each, ", ")?,
+            judged = match (grows, median) {
+                (true, Some(_)) => ": the tail grows, the median does not significantly",
+                (true, None) => ": the tail grows",
+                _ => "",
+            }
+        )
+        .about(wake),
+    )
+}
+
+/// The lateness beside one process of the other policies, against `SCHED_OTHER`; together where none differs.
+fn policies(wake: &str, known: &Known) -> Option<Finding> {
+    let usual = late(wake, (1, LoadPolicy::Other.name()), known)?;
+    let of = |policy: LoadPolicy| Some((policy.name(), late(wake, (1, policy.name()), known)?));
+    let others: Vec<(&str, Found)> =
+        [LoadPolicy::Batch, LoadPolicy::Idle].into_iter().filter_map(of).collect();
+    let is_like = |late: &Found| late.states.is_none() && late.differs_from(&usual) == Some(false);
+    let all_are_like = usual.states.is_none() && others.iter().all(|(_, late)| is_like(late));
+    let name = |policy: &str| format!("{wake}, one {policy}");
+    let each = others.iter().map(|(policy, late)| {
+        let late = if all_are_like {
+            late.named(&name(policy)).into()
+        } else {
+            late.beside(usual, &name(policy), LoadPolicy::Other.name())
+        };
+        statement!("of {policy} by {late}", late)
+    });
+    let together = if all_are_like { ", not significantly different" } else { "" };
+    Some(
+        finding!(
+            Question::Experiment,
+            "Against SCHED_OTHER, a {wake} is late beside one process {each}{together}.",
+            wake,
+            each = Statement::joined(each, "; ")?,
+            together
+        )
+        .about(wake),
+    )
+}
+
+/// The lateness of a wake-up on idle CPUs, and under every load that was measured; where none of a series' wake-ups was more than 1 ms late, no
+/// share of them is known.
 fn loads(wake: &str, known: &Known) -> Option<Finding> {
-    let of = |load, figure| known.found(ABOUT.name, &point(wake, load, figure));
     let busy = LOADS.into_iter().flat_map(|busy| LoadPolicy::ALL.map(|policy| (busy, policy.name())));
     let all = [(0, NONE)].into_iter().chain(busy).filter_map(|load| {
-        let (late, misses) = (of(load, LATENESS)?, of(load, MISSES)?);
+        let late = late(wake, load, known)?;
         let (busy, policy) = load;
         let beside = if busy == 0 {
             "nothing".to_owned()
         } else {
             format!("{busy} {policy} {} on every CPU", if busy == 1 { "process" } else { "processes" })
         };
+        let misses = known.found(ABOUT.name, &point(wake, load, MISSES)).map(|misses| {
+            let misses = misses.named(&format!("{wake}, misses beside {beside}"));
+            statement!(" ({misses} more than 1 ms late)", misses)
+        });
         Some(statement!(
-            "{late} beside {beside} ({misses} more than 1 ms late)",
+            "{late} beside {beside}{misses}",
             late = late.named(&format!("{wake}, beside {beside}")),
             beside = &beside,
-            misses = misses.named(&format!("{wake}, misses beside {beside}"))
+            misses
         ))
     });
     let times = Statement::joined(all, "; ")?;
@@ -43,8 +147,8 @@ fn requests(known: &Known) -> Option<Finding> {
     let share = interval.inverse(WORK_NS, Dimension::Share).named("their share of the CPU");
     Some(finding!(
         Question::Experiment,
-        "Beside one busy process on its CPU a thread serves up to {rate} requests of 100 µs a second, 99 in 100 of them within 10 ms \
-         of when they were due: {share} of the CPU, where a fair share is a half.",
+        "Beside one busy process on its CPU a thread serves up to {rate} requests of 100 µs a second, 99 in 100 within 10 ms of \
+         falling due: {share} of the CPU, where a fair share is a half.",
         rate,
         share
     ))
@@ -81,22 +185,83 @@ mod tests {
     const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
     const PARTS: Dimension = Dimension::Of(Unit::PartsPerMillion);
 
+    const OTHER: &str = LoadPolicy::Other.name();
+
     #[test]
     fn loads_are_told_beside_each_other() {
         let load = (2, LoadPolicy::Idle.name());
         let all = [
             (point(TIMER, (0, NONE), LATENESS), 5e3, TIME),
-            (point(TIMER, (0, NONE), MISSES), 0.0, PARTS),
             (point(TIMER, load, LATENESS), 9e3, TIME),
             (point(TIMER, load, MISSES), 1e4, PARTS),
         ];
-        let text = text(&all);
+        assert_eq!(
+            text(&all),
+            "A timer wakes a thread late by {5000} beside nothing; {9000} beside 2 SCHED_IDLE processes on every CPU ({10000} \
+             more than 1 ms late).\n"
+        );
+    }
+
+    #[test]
+    fn an_idle_cpu_is_compared_with_a_busy_one() {
+        let said = |timer: f64, message: f64| {
+            text(&[
+                (point(TIMER, (0, NONE), LATENESS), 40e3, TIME),
+                (point(TIMER, (1, OTHER), LATENESS), timer, TIME),
+                (point(MESSAGE, (0, NONE), LATENESS), 30e3, TIME),
+                (point(MESSAGE, (1, OTHER), LATENESS), message, TIME),
+            ])
+        };
+        let sooner = said(20e3, 15e3);
         assert!(
-            text.starts_with("A timer wakes a thread late by {5000} beside nothing")
-                && text.contains(
-                    "{9000} beside 2 SCHED_IDLE processes on every CPU ({10000} more than 1 ms late)."
-                ),
-            "{text}"
+            sooner.starts_with(
+                "A timer wakes a thread {40000} late on an idle CPU, beside one busy process {20000}, {0.5} times; a message \
+                 {30000} and {15000}, {0.5} times: an idle CPU has to be woken first.\n"
+            ),
+            "{sooner}"
+        );
+        assert!(said(40e3, 15e3).contains("{40000}, not significantly different; a message"));
+        assert!(!said(80e3, 15e3).contains("woken first") && !said(40e3, 30e3).contains("woken first"));
+    }
+
+    #[test]
+    fn the_tail_grows_where_intervals_show_it() {
+        let said = |shares: [f64; 3], medians: [f64; 2]| {
+            let misses = LOADS.into_iter().zip(shares);
+            let misses = misses.map(|(busy, share)| (point(TIMER, (busy, OTHER), MISSES), share, PARTS));
+            let times = [LOADS[0], LOADS[2]].into_iter().zip(medians);
+            let times = times.map(|(busy, ns)| (point(TIMER, (busy, OTHER), LATENESS), ns, TIME));
+            text(&misses.chain(times).collect::<Vec<_>>())
+        };
+        let grows = said([2e4, 4e4, 14e4], [20e3, 20.1e3]);
+        assert!(
+            grows.contains(
+                "Of a timer's wake-ups {20000} beside 1, {40000} beside 2, {140000} beside 4 busy processes on every CPU are \
+                 over 1 ms late: the tail grows, the median does not significantly.\n"
+            ),
+            "{grows}"
+        );
+        assert!(said([2e4, 4e4, 14e4], [20e3, 30e3]).contains("the tail grows.\n"));
+        assert!(said([2e4, 4e4, 2e4], [20e3, 20e3]).contains("over 1 ms late.\n"));
+    }
+
+    #[test]
+    fn other_policies_stand_against_the_usual_one() {
+        let at = |policy: LoadPolicy, ns| (point(TIMER, (1, policy.name()), LATENESS), ns, TIME);
+        let all = [at(LoadPolicy::Other, 20e3), at(LoadPolicy::Batch, 20.1e3), at(LoadPolicy::Idle, 10e3)];
+        assert!(
+            text(&all).starts_with(
+                "Against SCHED_OTHER, a timer is late beside one process of SCHED_BATCH by {20100}, not significantly different; \
+                 of SCHED_IDLE by {10000}, {0.5} times.\n"
+            ),
+            "{}",
+            text(&all)
+        );
+        let alike = [at(LoadPolicy::Other, 20e3), at(LoadPolicy::Batch, 20.1e3), at(LoadPolicy::Idle, 20e3)];
+        assert!(
+            text(&alike).contains(
+                "of SCHED_BATCH by {20100}; of SCHED_IDLE by {20000}, not significantly different.\n"
+            )
         );
     }
 

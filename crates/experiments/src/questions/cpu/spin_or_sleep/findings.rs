@@ -11,13 +11,24 @@ fn result(way: &str, length: u64, figure: &str, known: &Known) -> Option<Found> 
     known.found(ABOUT.name, &at(way, length, figure))
 }
 
-/// The CPU time of a wait asleep, of the shortest measured length that it is surely less than: a wait as long as that is the one
-/// from which sleeping takes less. `None` if sleeping took more at every length.
+/// The CPU time of a wait asleep, of the wait whose length is nearest to its own CPU time: a wait as long as that is the one from which
+/// sleeping takes less. The time grows with the wait, and a longer wait tells less of it. Of several that are about as near, the one that
+/// is known best. `None` if sleeping surely takes less at no length.
 pub fn sleeping_wins_from(known: &Known) -> Option<(u64, Found)> {
-    let of = |length| Some((length, result(FUTEX, length, CPU_TIME, known)?));
+    let all =
+        LENGTHS.into_iter().filter_map(|length| Some((length, result(FUTEX, length, CPU_TIME, known)?)));
+    let all: Vec<(u64, Found)> = all.collect();
     let wins = |(length, time): &(u64, Found)| time.ends().is_some_and(|(_, high)| high < *length as f64);
-    LENGTHS.into_iter().filter_map(of).find(wins)
+    all.iter().find(|wait| wins(wait))?;
+    let apart = |(length, time): &(u64, Found)| (*length as f64 / time.value).ln().abs();
+    let width = |(_, time): &(u64, Found)| time.ends().map_or(f64::INFINITY, |(low, high)| high / low);
+    let nearest = all.iter().map(apart).fold(f64::INFINITY, f64::min);
+    let near = all.iter().filter(|wait| apart(wait) <= nearest + AS_NEAR.ln());
+    near.min_by(|one, other| width(one).total_cmp(&width(other))).copied()
 }
+
+/// The factor up to which one length is as near to its CPU time as another.
+const AS_NEAR: f64 = 1.5;
 
 fn break_even(known: &Known) -> Option<Finding> {
     let Some((length, time)) = sleeping_wins_from(known) else {
@@ -96,11 +107,25 @@ mod tests {
         let cpu = |length, ns| (at(FUTEX, length, CPU_TIME), ns);
         let text_of = |all: &[(Point, f64)]| text(all);
         let won = text_of(&[cpu(10_000, 12_000.0), cpu(100_000, 15_000.0), cpu(1_000_000, 20_000.0)]);
-        assert!(won.contains("in waits longer than {15000}") && won.contains("(of {100000})"), "{won}");
+        assert!(won.contains("in waits longer than {12000}") && won.contains("(of {10000})"), "{won}");
         let at_once = text_of(&[cpu(10_000, 4_000.0), cpu(100_000, 5_000.0)]);
         assert!(at_once.contains("longer than {4000}"), "{at_once}");
         let never = text_of(&[cpu(10_000, 20_000.0)]);
         assert!(never.contains("no more at any length measured"), "{never}");
+    }
+
+    #[test]
+    fn of_waits_as_near_to_their_time_the_one_that_is_known_best_tells_it() {
+        let machine = fathom_described::machine();
+        let from = |reach: [f64; 2]| {
+            let mut known = Known::new(&machine, None);
+            for (length, share) in [10_000, 100_000].into_iter().zip(reach) {
+                let time = fathom_described::found_within(share, 30_000.0, TIME);
+                known.learn(ABOUT.name, &at(FUTEX, length, CPU_TIME), time);
+            }
+            sleeping_wins_from(&known).map(|(length, _)| length)
+        };
+        assert_eq!([from([0.2, 0.1]), from([0.1, 0.2])], [Some(100_000), Some(10_000)]);
     }
 
     #[test]

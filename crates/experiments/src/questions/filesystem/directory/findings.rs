@@ -55,10 +55,14 @@ fn growth(known: &Known) -> Option<Finding> {
 /// What the operations that change a directory cost with all CPUs, in one directory and in many.
 fn threads(known: &Known) -> Option<Finding> {
     let most = known.points(ABOUT.name).map(|point| point.number(&THREADS)).max().filter(|most| *most > 1)?;
+    let mut hindered = vec![];
     let of_tasks = NameTask::ALL.into_iter().filter(|task| changes(*task)).filter_map(|task| {
         let time = |threads, directory| known.found(ABOUT.name, &point(task, (USUAL, threads, directory)));
         let (alone, own, shared) = (time(1, OWN)?, time(most, OWN)?, time(most, SHARED)?);
         let name = task.name();
+        if exceeds_waiting(shared, alone, most) {
+            hindered.push(name);
+        }
         Some(statement!(
             "{name} {alone} alone, {apart}, in directories of their own, {together}, in one",
             alone = alone.named(&format!("{name}, one thread")),
@@ -67,12 +71,24 @@ fn threads(known: &Known) -> Option<Finding> {
         ))
     });
     let times = Statement::joined(of_tasks, "; ")?;
+    let more = (!hindered.is_empty()).then(|| {
+        let names = hindered.join(" and ");
+        statement!(": {names} in one takes longer, as sharing costs more than waiting", names)
+    });
     Some(finding!(
         Question::Experiment,
         "With {most} threads a name takes each of them: {times}. Waiting for each other they would take {most} \
-         times as long.",
-        times
+         times as long{more}.",
+        times,
+        more
     ))
+}
+
+/// Whether threads surely take longer in one directory than if one after the other changed it.
+fn exceeds_waiting(shared: Found, alone: Found, threads: u64) -> bool {
+    let of_one_state = shared.states.is_none() && alone.states.is_none();
+    let ratio = shared.over(alone);
+    of_one_state && ratio.is_of_one_core_state() && ratio.ends().is_some_and(|(low, _)| low > threads as f64)
 }
 
 #[cfg(test)]
@@ -107,5 +123,20 @@ mod tests {
         let all = [create(USUAL, 1, OWN, 20e3), create(USUAL, 2, OWN, 22e3), create(USUAL, 2, SHARED, 50e3)];
         let text = text(&all);
         assert!(text.contains("With 2 threads") && text.contains("{50000}, {2.5} times, in one."), "{text}");
+        assert!(
+            text.contains(
+                "take 2 times as long: create in one takes longer, as sharing costs more than waiting."
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn threads_that_only_wait_for_each_other_are_not_said_to_take_longer() {
+        let shared = |ns| {
+            text(&[create(USUAL, 1, OWN, 20e3), create(USUAL, 2, OWN, 20e3), create(USUAL, 2, SHARED, ns)])
+        };
+        assert!(shared(40.2e3).ends_with("take 2 times as long.\n"), "{}", shared(40.2e3));
+        assert!(shared(30e3).ends_with("take 2 times as long.\n"), "{}", shared(30e3));
     }
 }

@@ -161,13 +161,25 @@ impl Experiment for MinorFault {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let cached = known.found(NAME, &cached_point());
-        let per_byte = cached.and_then(|fault| per_byte::finding("minor", fault, known));
-        [what_clearing_costs(known), shared_write(known), fresh_memory(known), after_a_fork(known), per_byte]
-            .into_iter()
-            .flatten()
-            .collect()
+        [
+            what_clearing_costs(known),
+            shared_write(known),
+            fresh_memory(known),
+            after_a_fork(known),
+            against_a_load(known),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
+}
+
+/// A minor fault that brings in a page of a file, as a major one does, against a load from memory.
+fn against_a_load(known: &Known) -> Option<Finding> {
+    let fault = known.found(NAME, &cached_point())?;
+    let mut finding = per_byte::finding("minor", fault, known)?;
+    finding.statement.push(" The fault is a cached file's.");
+    Some(finding)
 }
 
 fn what_clearing_costs(known: &Known) -> Option<Finding> {
@@ -202,7 +214,7 @@ fn fresh_memory(known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "A byte of fresh memory costs {base} by base pages ({few}) and {huge} by huge ones ({many}), which the kernel clears where they lie, \
-         in a cache if they were there a moment ago: {ratio}.",
+         perhaps in a cache: {ratio}.",
         few = declared::size(SMALL),
         many = declared::size(HUGE_STRETCH),
         base = base.named("byte by base pages"),
@@ -271,6 +283,20 @@ fn mapped_check(access: &str, stretch: u64, observed: &Observed) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::questions::memory::load_latency;
+
+    #[test]
+    fn the_fault_that_is_compared_with_a_load_is_named() {
+        const LATENCY: &str = "memory/load_latency";
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let ns = |value| fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
+        known.learn(NAME, &cached_point(), ns(1_200.0));
+        let of_memory = load_latency::cycle_point(Pages::Huge, 1 << 30);
+        known.learn(LATENCY, &of_memory, ns(200.0));
+        let said = against_a_load(&known).map(|finding| finding.statement.plain()).unwrap_or_default();
+        assert!(said.ends_with(" The fault is a cached file's."), "{said}");
+    }
 
     #[test]
     fn a_shared_write_is_set_against_the_private_one_that_copies() {

@@ -4,7 +4,8 @@ use super::points::{
     CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, START, TCP, UNIX, WINDOWS,
     point, usual,
 };
-use super::{directions, processor_cost};
+use super::processor_cost::{busy_share, is_full};
+use super::{chunks, directions, processor_cost};
 use crate::apparatus::memory::stream::kernel::Kind;
 use crate::apparatus::memory::stream::working_set;
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
@@ -21,6 +22,8 @@ const NAME: &str = "network/bandwidth";
 pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
+    let falls = [LOOPBACK, PEER].map(|path| chunks::falls(path, known));
+    let cycles = [LOOPBACK, PEER].map(|path| processor_cost::in_cycles(path, known));
     let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
     let over_time = [LOOPBACK, PEER].map(|path| reads_over_time(path, known));
     let mine =
@@ -28,7 +31,10 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let [ways, others @ ..] = mine;
     std::iter::once(ways)
         .chain(costs)
+        .chain(falls)
+        .chain([chunks::second_cpu(known)])
         .chain(others)
+        .chain(cycles)
         .chain(windows)
         .chain(reads)
         .chain(over_time)
@@ -75,28 +81,39 @@ fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
 
 fn ways_compared(known: &Known) -> Option<Finding> {
     let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
-    let on_one = |by: &str, path: &str| {
-        let rate = best_at(Placement::OneCpu, by, path, known).map(|(_, rate)| rate);
-        rate.map_or_else(Statement::default, |rate| {
-            statement!(", on one CPU {rate}", rate = rate.named(&format!("best of {by}, one CPU")))
-        })
-    };
-    let other = |by: &'static str| {
-        let (_, rate) = best(by, WITHIN, known)?;
-        let times = rate.times_as("fast", tcp, &format!("{by} over TCP"));
-        let rate = rate.named(&format!("best of a {by}"));
-        Some(statement!("; a {by} {rate}, {times}{on_one}", rate, times, on_one = on_one(by, WITHIN)))
-    };
+    let on_one = best_at(Placement::OneCpu, TCP, LOOPBACK, known).map(|(chunk, rate)| {
+        statement!(
+            ", on one CPU {rate} ({chunk})",
+            rate = rate.named("best of TCP, one CPU"),
+            chunk = declared::size(chunk)
+        )
+    });
     Some(finding!(
         Question::Experiment,
-        "Across CPUs one stream of TCP over loopback moves most in chunks of {chunk}, {tcp}{on_one}{socket}{pipe}.{fastest}",
+        "Across CPUs one stream of TCP over loopback moves most in chunks of {chunk}, {tcp}{on_one}{others}.{fastest}",
         tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
-        on_one = on_one(TCP, LOOPBACK),
-        socket = other(UNIX),
-        pipe = other(PIPE),
+        on_one,
+        others = others_beside(tcp, known),
         fastest = fastest(known)
     ))
+}
+
+/// The best of the ways without a network, beside that of TCP; together where neither differs.
+fn others_beside(tcp: Found, known: &Known) -> Option<Statement> {
+    let best = |by: &'static str| Some((format!("best of a {by}"), by, best(by, WITHIN, known)?.1));
+    let others: Vec<(String, &str, Found)> = [UNIX, PIPE].into_iter().filter_map(best).collect();
+    let is_like = |other: &Found| other.states.is_none() && other.differs_from(&tcp) == Some(false);
+    if others.len() > 1 && tcp.states.is_none() && others.iter().all(|(.., rate)| is_like(rate)) {
+        let each = others.iter().map(|(name, by, rate)| statement!("a {by} {rate}", rate = rate.named(name)));
+        let each = Statement::joined(each, " and ")?;
+        return Some(statement!("; {each}, not significantly different", each));
+    }
+    let each = others.iter().map(|(name, by, rate)| {
+        let rate = rate.beside(tcp, name, "TCP");
+        statement!("; a {by} {rate}", rate)
+    });
+    Statement::joined(each, "")
 }
 
 /// Loopback beside what one core copies in memory, each byte counted once (R-NET-17): the kernel copies every byte twice.
@@ -115,7 +132,8 @@ fn beside_memory(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The fastest method within this machine, with its placement and its chunk; `None` if there is only one.
+/// The fastest method within this machine, with its placement and its chunk; `None` if there is only one, and for one across CPUs, whose
+/// rate is told before it, that is not shown to be faster than the next.
 fn fastest(known: &Known) -> Option<Statement> {
     let ways =
         [(TCP, LOOPBACK, "TCP over loopback"), (UNIX, WITHIN, "a UNIX socket"), (PIPE, WITHIN, "a pipe")];
@@ -127,13 +145,16 @@ fn fastest(known: &Known) -> Option<Statement> {
     let all = ways.into_iter().flat_map(|(by, path, way)| {
         places.into_iter().filter_map(move |(placement, place)| {
             let (chunk, rate) = best_at(placement, by, path, known)?;
-            Some((format!("{way} {place}"), chunk, rate))
+            Some((format!("{way} {place}"), placement, chunk, rate))
         })
     });
-    let mut all: Vec<(String, u64, Found)> = all.collect();
+    let mut all: Vec<(String, Placement, u64, Found)> = all.collect();
     sorting::by_number(&mut all, |(.., rate)| -rate.value);
-    let [(first, chunk, most), (second, _, next), ..] = &all[..] else { return None };
+    let [(first, placement, chunk, most), (second, .., next), ..] = &all[..] else { return None };
     let is_alike = most.differs_from(next) != Some(true);
+    if is_alike && *placement == Placement::AcrossCpus {
+        return None;
+    }
     let alike = is_alike.then(|| statement!(", not significantly different from {second}"));
     Some(statement!(
         " The fastest of these is {first} in chunks of {chunk}, {most}{alike}.",
@@ -227,10 +248,6 @@ fn network_share(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// The share from which a resource counts as used up: of Ethernet's rate TCP's payload is at most 94 % (1448 of 1538 bytes of a
-/// full packet), and a processor that is hardly ever idle has no more to give.
-const ALL: f64 = 0.9;
-
 /// Whether the adapter or the processors are used up by the usual stream to the peer (R-CMP-10).
 fn the_limit(known: &Known) -> Option<Finding> {
     let rate = known.found(NAME, &usual(PEER))?;
@@ -270,18 +287,10 @@ fn the_limit(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Processor time at a rate, as a share of one processor's time.
-fn busy_share(ns_per_mib: Found, rate: Found) -> Found {
-    let mib_per_ns = rate.counted(1e-9 / f64::from(1 << 20), Dimension::Of(Unit::BytesPerSecond));
-    let idle = mib_per_ns.inverse(1.0, Dimension::Of(Unit::Nanoseconds));
-    ns_per_mib.share_of(idle)
-}
-
 fn verdict(wire: Option<Found>, busiest: Option<(&str, Found)>, known: &Known) -> String {
-    let full = |share: Found| share.interval.map_or(share.value, |ends| ends.low) >= ALL;
     match (wire, busiest) {
-        (Some(share), _) if share.value <= 1.0 && full(share) => "The adapter is the limit.".to_owned(),
-        (_, Some((side, share))) if full(share) => {
+        (Some(share), _) if share.value <= 1.0 && is_full(share) => "The adapter is the limit.".to_owned(),
+        (_, Some((side, share))) if is_full(share) => {
             format!("The {side} is the limit: software, not the adapter.")
         }
         _ => format!("These figures do not show what the limit is.{}", causes(known)),
@@ -301,4 +310,37 @@ fn causes(known: &Known) -> String {
     let causes: Vec<&str> =
         causes.into_iter().flatten().filter(|(is_so, _)| *is_so).map(|(_, cause)| cause).collect();
     if causes.is_empty() { String::new() } else { format!(" About the adapter: {}.", causes.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is said of the ways where TCP reaches 2 GB/s across CPUs and 1 GB/s on one, a socket and a pipe so much.
+    fn ways(socket: f64, pipe: f64) -> String {
+        let at = |by, path, kib: u64, placement| point(by, path, SEND, kib << 10, placement);
+        let all = [
+            (at(TCP, LOOPBACK, 512, Placement::AcrossCpus), 2e9),
+            (at(TCP, LOOPBACK, 128, Placement::OneCpu), 1e9),
+            (at(UNIX, WITHIN, 64, Placement::AcrossCpus), socket),
+            (at(PIPE, WITHIN, 4, Placement::AcrossCpus), pipe),
+        ];
+        let planted = all.map(|(point, rate)| (point, rate, Dimension::Of(Unit::BytesPerSecond)));
+        fathom_described::statements(NAME, planted, |known| ways_compared(known).into_iter().collect())
+    }
+
+    #[test]
+    fn a_rate_on_one_cpu_names_its_chunk_and_ways_that_are_alike_are_told_together() {
+        assert_eq!(
+            ways(2.02e9, 2.01e9),
+            "Across CPUs one stream of TCP over loopback moves most in chunks of 512 KiB, {2000000000}, on one CPU {1000000000} \
+             (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different.\n"
+        );
+        let apart = ways(4e9, 2.01e9);
+        assert!(
+            apart.contains("; a UNIX socket {4000000000}, {2} times; a pipe {2010000000}, not significantly different. The \
+                            fastest of these is a UNIX socket across CPUs in chunks of 64 KiB, {4000000000}."),
+            "{apart}"
+        );
+    }
 }

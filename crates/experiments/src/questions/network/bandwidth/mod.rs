@@ -1,5 +1,6 @@
 //! How many bytes per second reach the other side, and how much processor time do they cost?
 
+mod chunks;
 mod directions;
 mod figures;
 mod findings;

@@ -1,0 +1,130 @@
+//! What the size of a chunk and a second CPU do to a rate, as far as intervals show it.
+
+use super::points::{CHUNK, PIPE, SEND, TCP, UNIX, point, usual};
+use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
+use fathom_core::prelude::*;
+use fathom_core::quantity::declared;
+
+const NAME: &str = "network/bandwidth";
+
+/// Where the rate of a stream falls with the chunk: the best of a sweep is then of one chunk, and not typical.
+pub fn falls(path: &str, known: &Known) -> Option<Finding> {
+    let curve = known.found_along(NAME, &usual(path), &CHUNK);
+    let fall = |(place, fall): (usize, RateFall)| {
+        let [before, chunk] = [fall.from.0, fall.to.0].map(declared::size);
+        let ratio = fall.to.1.over(fall.from.1).named(&format!("rate, {chunk} over {before}, {path}"));
+        if place == 0 {
+            return statement!("{chunk} reach {ratio} times the rate of {before}", ratio);
+        }
+        statement!("{chunk} {ratio} times that of {before}", ratio)
+    };
+    let falls = Statement::joined(fallen(&curve).into_iter().enumerate().map(fall), ", ")?;
+    let way = if path == PEER { "to the peer" } else { "over loopback" };
+    Some(
+        finding!(Question::Experiment, "TCP {way} is slower in some larger chunks: {falls}.", falls)
+            .about(path),
+    )
+}
+
+/// The highest rate up to a chunk, and a later one that is surely less, each with its chunk.
+struct RateFall {
+    from: (u64, Found),
+    to: (u64, Found),
+}
+
+/// The falls along a curve; after one, the highest is that since then.
+fn fallen(curve: &[(u64, Found)]) -> Vec<RateFall> {
+    let Some(mut highest) = curve.first().copied() else { return vec![] };
+    let mut falls = vec![];
+    for next in curve.iter().skip(1).copied() {
+        let is_less = next.1.value < highest.1.value;
+        if is_less && next.1.differs_in_one_core_state(&highest.1) == Some(true) {
+            falls.push(RateFall { from: highest, to: next });
+            highest = next;
+        } else if !is_less {
+            highest = next;
+        }
+    }
+    falls
+}
+
+/// What a stream gains where its two sides have a CPU each, in chunks of one size.
+pub fn second_cpu(known: &Known) -> Option<Finding> {
+    let ways = [("TCP", TCP, LOOPBACK), ("a UNIX socket", UNIX, WITHIN), ("a pipe", PIPE, WITHIN)];
+    let (mut gains, mut none) = (vec![], vec![]);
+    for (name, by, path) in ways {
+        let along = |placement| known.found_along(NAME, &point(by, path, SEND, 0, placement), &CHUNK);
+        let both = along(Placement::AcrossCpus);
+        let pair = along(Placement::OneCpu).into_iter().find_map(|(chunk, one)| {
+            let (_, two) = both.iter().find(|(other, two)| *other == chunk && of_one_state(&one, two))?;
+            Some((chunk, one, *two))
+        });
+        let Some((chunk, one, two)) = pair else { continue };
+        let way = format!("{name} ({})", declared::size(chunk));
+        match two.differs_from(&one) {
+            Some(true) => gains.push(statement!(
+                "{way} {ratio} times the rate",
+                way = &way,
+                ratio = two.over(one).named(&format!("{by}, two CPUs over one")),
+            )),
+            Some(false) => none.push(way),
+            None => {}
+        }
+    }
+    let none =
+        (!none.is_empty()).then(|| statement!("{ways} nothing significant", ways = none.join(" and ")));
+    let gains = Statement::joined(gains.into_iter().chain(none), "; ")?;
+    Some(finding!(Question::Experiment, "In equal chunks a second CPU gives {gains}.", gains))
+}
+
+/// Whether neither is of a machine in several states.
+fn of_one_state(one: &Found, two: &Found) -> bool {
+    one.states.is_none() && two.states.is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
+    const KIB: u64 = 1024;
+
+    fn text(planted: &[(Point, f64)], findings: impl FnOnce(&Known) -> Option<Finding>) -> String {
+        let planted = planted.iter().map(|(point, rate)| (point.clone(), *rate, RATE));
+        fathom_described::statements(NAME, planted, |known| findings(known).into_iter().collect())
+    }
+
+    #[test]
+    fn a_rate_falls_only_where_intervals_show_it() {
+        let curve = |rates: &[(u64, f64)]| {
+            let at = |(chunk, rate): &(u64, f64)| (usual(LOOPBACK).with(&CHUNK, chunk * KIB), *rate);
+            text(&rates.iter().map(at).collect::<Vec<_>>(), |known| falls(LOOPBACK, known))
+        };
+        assert_eq!(curve(&[(4, 1e9), (64, 2e9), (128, 1.99e9), (512, 4e9)]), "");
+        let dips = curve(&[(4, 1e9), (64, 2e9), (128, 1.5e9), (512, 4e9), (1024, 3.95e9), (4096, 3e9)]);
+        assert!(
+            dips.ends_with(
+                "slower in some larger chunks: 128 KiB reach {0.75} times the rate of 64 KiB, 4 MiB {0.75} times that of 512 KiB.\n"
+            ),
+            "{dips}"
+        );
+    }
+
+    #[test]
+    fn a_second_cpu_is_judged_by_one_chunk() {
+        let at = |by, path, chunk, placement, rate| (point(by, path, SEND, chunk * KIB, placement), rate);
+        let all = [
+            at(TCP, LOOPBACK, 128, Placement::OneCpu, 2e9),
+            at(TCP, LOOPBACK, 128, Placement::AcrossCpus, 2.01e9),
+            at(TCP, LOOPBACK, 512, Placement::AcrossCpus, 4e9),
+            at(PIPE, WITHIN, 64, Placement::OneCpu, 2e9),
+            at(PIPE, WITHIN, 64, Placement::AcrossCpus, 1e9),
+            at(UNIX, WITHIN, 64, Placement::OneCpu, 2e9),
+            at(UNIX, WITHIN, 4, Placement::AcrossCpus, 1e9),
+        ];
+        assert_eq!(
+            text(&all, second_cpu),
+            "In equal chunks a second CPU gives a pipe (64 KiB) {0.5} times the rate; TCP (128 KiB) nothing significant.\n"
+        );
+    }
+}

@@ -1,0 +1,186 @@
+//! What a figure of curves shows, in a sentence: the one that changes the most, or that none changes much.
+
+use super::curves::{Curve, Curves, setting};
+use super::mark::Mark;
+use crate::words;
+use fathom_core::quantities::{self, Measure};
+use std::cmp::Ordering;
+
+/// The factor between the ends of a curve from which it is said to change.
+const STEEP: f64 = 1.25;
+
+impl Curves<'_> {
+    /// What the figure shows: the curve that changes the most, with its least and its greatest value, or that none changes much.
+    pub(super) fn visible(&self) -> String {
+        let ends = |curve: &Curve| extremes(&curve.marks);
+        let change = |((_, start), (_, end)): ((f64, f64), (f64, f64))| (end / start).max(start / end);
+        let spans = self.members.iter().filter_map(|curve| Some((curve, ends(curve)?)));
+        let Some((curve, span)) =
+            spans.max_by(|(_, one), (_, other)| change(*one).total_cmp(&change(*other)))
+        else {
+            return String::new();
+        };
+        let along = words::spelt(self.along);
+        if change(span) < STEEP {
+            return self.flat();
+        }
+        let rates = Measure::of_rates([(self.unit, span.0.1), (self.unit, span.1.1)]);
+        let at = |(place, value): (f64, f64)| {
+            let value = rates.map_or_else(
+                || quantities::value(self.unit, value),
+                |measure| format!("{} {}", measure.number(value, None), measure.symbol),
+            );
+            format!("{value} at {along} {}", setting(self.scale, place))
+        };
+        match self.members.len() {
+            1 => format!(" From {} to {}.", at(span.0), at(span.1)),
+            _ => format!(" The steepest is {}: from {} to {}.", curve.name, at(span.0), at(span.1)),
+        }
+    }
+
+    /// What a figure shows whose curves are flat: the lowest and the highest of them where they are apart, as one of a single setting may be.
+    fn flat(&self) -> String {
+        let marks = self
+            .members
+            .iter()
+            .flat_map(|curve| curve.marks.iter().map(|(_, mark)| (curve.name.as_str(), mark)));
+        let marks: Vec<NamedMark> = marks.collect();
+        let along = words::spelt(self.along);
+        if apart(&marks).is_none() {
+            let swept: Vec<&Curve> = self.members.iter().filter(|curve| curve.marks.len() > 1).collect();
+            return match swept[..] {
+                // What has one setting does not change along it, whatever else does not.
+                [curve] if self.members.len() > 1 => {
+                    format!(" Along {along}, {} changes by no more than a factor of {STEEP}.", curve.name)
+                }
+                _ => format!(" Nothing in it changes by more than a factor of {STEEP}."),
+            };
+        }
+        let Some(ends) = apart(&of_one_state(&marks)) else {
+            return format!(" No curve changes by more than a factor of {STEEP} by {along} in one state.");
+        };
+        let [least, most] = ends.map(|(name, mark)| {
+            let value = quantities::value(self.unit, mark.value);
+            if name.is_empty() { value } else { format!("{value} ({name})") }
+        });
+        format!(
+            " No curve changes by more than a factor of {STEEP} by {along}; among them it is from {least} to {most}."
+        )
+    }
+}
+
+/// A mark with the name of its curve.
+type NamedMark<'a> = (&'a str, &'a Mark);
+
+/// The least and the greatest value of a curve with their settings, in the order of these; `None` if it has one setting. Of unlike states of the
+/// core the difference would be in part the neighbour's: those of the state that most marks are of. The median of a machine in several
+/// states is of neither, and no extreme.
+fn extremes(marks: &[(f64, Mark)]) -> Option<((f64, f64), (f64, f64))> {
+    let state = commonest(marks);
+    let mine = || {
+        let is_one = |mark: &Mark| mark.core == state && mark.value > 0.0 && mark.states.is_empty();
+        let of_state = marks.iter().filter(move |(_, mark)| is_one(mark));
+        of_state.map(|(setting, mark)| (*setting, mark.value))
+    };
+    // Where a curve is flat at an extreme, its ends are shown: of equals the first is the least, and the last the greatest.
+    let by_value = |one: &(f64, f64), other: &(f64, f64)| one.1.total_cmp(&other.1);
+    let (least, most) = (mine().min_by(by_value)?, mine().max_by(by_value)?);
+    match least.0.total_cmp(&most.0) {
+        Ordering::Less => Some((least, most)),
+        Ordering::Greater => Some((most, least)),
+        Ordering::Equal => None,
+    }
+}
+
+/// The state of the core that most marks are of; of several, that of the first.
+fn commonest(marks: &[(f64, Mark)]) -> Option<&'static str> {
+    commonest_state(&marks.iter().map(|(_, mark)| mark.core).collect::<Vec<_>>())
+}
+
+fn commonest_state(states: &[Option<&'static str>]) -> Option<&'static str> {
+    let number = |state| states.iter().filter(|other| **other == state).count();
+    states.iter().rev().max_by_key(|state| number(**state)).copied().flatten()
+}
+
+/// The least and the greatest of the marks of a figure; `None` if they are no steep change apart.
+fn apart<'a>(marks: &[NamedMark<'a>]) -> Option<[NamedMark<'a>; 2]> {
+    let above_zero = || marks.iter().filter(|(_, mark)| mark.value > 0.0);
+    let by_value = |one: &&NamedMark, other: &&NamedMark| one.1.value.total_cmp(&other.1.value);
+    let (least, most) = (*above_zero().min_by(by_value)?, *above_zero().max_by(by_value)?);
+    (most.1.value / least.1.value >= STEEP).then_some([least, most])
+}
+
+/// Those that can be compared: of the state of the core that most are of, and of one state of the machine.
+fn of_one_state<'a>(marks: &[NamedMark<'a>]) -> Vec<NamedMark<'a>> {
+    let state = commonest_state(&marks.iter().map(|(_, mark)| mark.core).collect::<Vec<_>>());
+    let is_alike = |mark: &Mark| mark.core == state && mark.states.is_empty();
+    marks.iter().filter(|(_, mark)| is_alike(mark)).copied().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Scale;
+    use fathom_core::quantity::Unit;
+
+    fn mark(value: f64, core: Option<&'static str>) -> Mark {
+        let words = String::new();
+        Mark { value, ends: None, states: vec![], predicted: None, core, limit: false, words }
+    }
+
+    #[test]
+    fn the_ends_of_a_curve_are_of_the_state_that_most_of_its_marks_are_of() {
+        let marks = |states: &[Option<&'static str>]| -> Vec<(f64, Mark)> {
+            states.iter().map(|state| (1.0, mark(1.0, *state))).collect()
+        };
+        assert_eq!(commonest(&marks(&[Some("shared"), Some("alone"), Some("alone")])), Some("alone"));
+        assert_eq!(commonest(&marks(&[Some("shared"), Some("alone")])), Some("shared"), "the first");
+        assert_eq!(commonest(&marks(&[None, None])), None);
+        let curve = |values: &[f64]| -> Vec<(f64, Mark)> {
+            let of = |(place, value): (usize, &f64)| (place as f64, mark(*value, None));
+            values.iter().enumerate().map(of).collect()
+        };
+        assert_eq!(extremes(&curve(&[24.0, 37.0, 22.0])), Some(((1.0, 37.0), (2.0, 22.0))), "a hump");
+        assert_eq!(
+            extremes(&curve(&[1.0, 1.0, 9.0, 9.0])),
+            Some(((0.0, 1.0), (3.0, 9.0))),
+            "flat at both ends"
+        );
+        assert_eq!(extremes(&curve(&[1.0])), None);
+        let mut two = curve(&[22.0, 38.0, 24.0]);
+        two[1].1.states = vec![(38.0, None), (22.0, None)];
+        assert_eq!(extremes(&two), Some(((0.0, 22.0), (2.0, 24.0))), "a median between states");
+    }
+
+    #[test]
+    fn flat_curves_are_not_called_alike_where_one_lies_apart() {
+        let shown = |writing: Mark| {
+            let curve = |name: &str, marks| Curve { name: name.to_owned(), marks, trend: None };
+            let reading = [171.0, 170.0, 199.0].map(|value| mark(value, None)).into_iter();
+            let curves = Curves {
+                of: "memory",
+                shared: String::new(),
+                statistic: "",
+                along: "delay",
+                named: "delay".to_owned(),
+                scale: Scale::Count,
+                unit: Unit::Nanoseconds,
+                members: vec![
+                    curve("read", (0..3).map(f64::from).zip(reading).collect()),
+                    curve("write", vec![(0.0, writing)]),
+                ],
+                landmarks: vec![],
+            };
+            curves.visible()
+        };
+        assert_eq!(shown(mark(180.0, None)), " Along delay, read changes by no more than a factor of 1.25.");
+        assert_eq!(
+            shown(mark(238.0, None)),
+            " No curve changes by more than a factor of 1.25 by delay; among them it is from 170 ns (read) to 238 ns (write)."
+        );
+        assert_eq!(
+            shown(mark(238.0, Some("shared"))),
+            " No curve changes by more than a factor of 1.25 by delay in one state."
+        );
+    }
+}
