@@ -1,7 +1,6 @@
 //! Predictions: made before measuring, term by term, and kept if they were wrong.
 
-use super::ground::Ground;
-use super::term::{self, Basis, Part, Source, Term, TermEvent};
+use super::term::{self, Basis, Ground, Part, Source, Term, TermEvent};
 use super::{Dimension, Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;

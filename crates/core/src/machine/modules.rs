@@ -3,16 +3,14 @@
 //! Three sources, in this order: the firmware's own tables (root only), the copy of them that udev made at boot (readable by
 //! all), and the memory controllers' driver (EDAC: sizes and channels, no speed).
 
-use crate::quantities;
-use crate::quantity::Unit;
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::fact::Fact;
-use super::memory_module::Module;
+use super::memory::Module;
 use super::smbios;
 use super::source::{Root, parse_size};
+use crate::quantities;
+use crate::quantity::Unit;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The distribution of the populated slots over channels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

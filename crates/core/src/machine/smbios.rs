@@ -4,7 +4,7 @@
 //! name by number, each ended by a zero, and a further zero. Firmware may write anything, and only root reads it: no field is
 //! taken from outside of its structure's fixed part, and no string from outside of its strings.
 
-use super::memory_module::Module;
+use super::memory::Module;
 
 const MEMORY_DEVICE: u8 = 17;
 const END_OF_TABLE: u8 = 127;
