@@ -1,26 +1,22 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
 use super::at_frequency::AtFrequency;
-use super::core_cycles;
-use super::core_state::CoreState;
-use super::cpu_distance::CpuDistance;
+use super::core_frequency;
+use super::core_state::{CoreState, PointCore};
+use super::cpu_distance::{CpuDistance, PointDistance};
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
 use super::headline::Headline;
 use super::known_states::KnownStates;
-use super::left_out;
-use super::method::parameters;
-use super::mixture::{MachineState, Mixture};
-use super::outcome::Outcome;
-use super::point_core::PointCore;
-use super::point_distance::PointDistance;
+use super::mixture::{self, MachineState, Mixture};
+use super::outcome::{self, Outcome};
+use super::parameters;
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
-use super::shape;
 use super::unlike_cpus::{self, UnlikeCpu};
 use super::valid_trials::ValidTrials;
-use super::visits::Visits;
+use super::visit::Visits;
 use crate::parallel;
 use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
@@ -232,7 +228,7 @@ fn judge(
     };
     let visits = Visits::of(run, planned, trials_of_figure, states);
     // Fewer trials than an interval needs are not a result; they remain in the run file.
-    let unaffordable = left_out::reason(run, planned, trials);
+    let unaffordable = outcome::reason(run, planned, trials);
     let headline =
         Headline::from(run, planned.unit, trials_of_figure, &visits).filter(|_| unaffordable.is_none());
     let samples: Vec<Vec<f64>> = visits.chosen.iter().map(|visit| visit.operation.clone()).collect();
@@ -257,7 +253,7 @@ fn judge(
     };
     let published =
         PublishedStatistics::of(&visits.chosen, &measured).filter(|_| outcome.estimate().is_some());
-    let modes = shape::distinct_modes(&all);
+    let modes = mixture::distinct_modes(&all);
     PointResult {
         experiment: planned.experiment.clone(),
         method_version: planned.method_version,
@@ -265,7 +261,9 @@ fn judge(
         parameters: parameters(run, planned),
         unit: planned.unit,
         mixture: Mixture::of(&outcome, &visits, &all, &modes),
-        core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
+        core_cycles: outcome
+            .estimate()
+            .and_then(|_| core_frequency::estimate(run, planned, &measured, &visits)),
         outcome,
         bound,
         baseline,
