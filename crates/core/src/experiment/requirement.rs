@@ -228,22 +228,14 @@ mod tests {
 
     /// A machine of this much memory, whose control group is limited if `limit`.
     fn of_memory(kib: u64, limit: Option<u64>) -> Machine {
-        let tree = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: String| {
-            let path = tree.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        write("proc/meminfo", format!("MemTotal: {kib} kB\nMemAvailable: {kib} kB\n"));
-        write("proc/self/cgroup", "0::/one\n".to_owned());
-        write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n".to_owned());
         let limit = limit.map_or_else(|| "max".to_owned(), |bytes| bytes.to_string());
-        write("sys/fs/cgroup/one/memory.max", limit + "\n");
-        Machine::from_root(
-            &crate::machine::Root::new(tree.path()),
-            &Unknown,
-            std::path::Path::new("/nowhere"),
-        )
+        let (_tree, root) = crate::machine::Root::planted(&[
+            ("/proc/meminfo", &format!("MemTotal: {kib} kB\nMemAvailable: {kib} kB\n")),
+            ("/proc/self/cgroup", "0::/one\n"),
+            ("/proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("/sys/fs/cgroup/one/memory.max", &limit),
+        ]);
+        Machine::from_root(&root, &Unknown, std::path::Path::new("/nowhere"))
     }
 
     #[test]

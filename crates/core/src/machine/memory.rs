@@ -78,7 +78,6 @@ pub struct TransparentHugePages {
     pub intermediate: BTreeMap<String, String>,
 }
 
-/// Reads everything about memory.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Memory {
     let info = root.text("/proc/meminfo");
     let modules = modules::read(root);

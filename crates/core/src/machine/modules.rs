@@ -44,7 +44,6 @@ pub struct Bandwidth {
 const NO_TABLES: &str = "the firmware tables of memory modules are not readable: a virtual machine usually has none; \
                          on hardware, run as root (or `sudo dmidecode -t memory`)";
 
-/// The slots of the machine.
 pub(super) fn read(root: &Root) -> Fact<Vec<Module>> {
     const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
     let described = |modules: &Vec<Module>| (!modules.is_empty()).then(|| modules.clone());

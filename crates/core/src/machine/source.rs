@@ -170,6 +170,21 @@ pub(super) fn parse_hex(text: &str) -> Option<u64> {
 }
 
 #[cfg(test)]
+impl Root {
+    /// A tree with these files, which is removed when it is dropped.
+    pub(crate) fn planted(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let tree = tempfile::tempdir().unwrap();
+        let root = Root::new(tree.path());
+        for (path, text) in files {
+            let path = root.place(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        (tree, root)
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
