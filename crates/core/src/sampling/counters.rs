@@ -14,14 +14,12 @@ pub struct Counting {
 }
 
 impl Counting {
-    /// Begins to count.
     pub fn begin() -> Self {
         let instructions = os::counter(Hardware::INSTRUCTIONS);
         let cycles = os::counter(Hardware::CPU_CYCLES);
         Counting { began: usage(), instructions, cycles }
     }
 
-    /// The counts since then.
     pub fn end(mut self) -> Counters {
         let (now, then) = (usage(), &self.began);
         Counters {

@@ -26,11 +26,8 @@ const STACK: usize = 1 << 16;
 pub struct PipedChild {
     id: libc::pid_t,
     status: Option<ExitStatus>,
-    /// What it reads.
     pub stdin: Option<File>,
-    /// What it writes.
     pub stdout: Option<File>,
-    /// Its complaints.
     pub stderr: Option<File>,
 }
 

@@ -23,7 +23,6 @@ pub(super) const PROCESSOR_TIME: &str = "processor time";
 pub(super) const FSYNC: &str = "fsync";
 pub(super) const READ: &str = "read from the device";
 
-/// The margin of a dimension.
 pub(super) fn margin(name: &str) -> f64 {
     if [FSYNC, READ].contains(&name) { MARGIN_OF_DEVICES } else { MARGIN }
 }

@@ -429,7 +429,6 @@ fn row(
     }
 }
 
-/// Sets the verdicts.
 fn judge(families: &mut [PooledFamily], rows: &mut [Row]) {
     let judged: Vec<Judged> = rows
         .iter()

@@ -345,7 +345,6 @@ fn supported<'run>(
     known
 }
 
-/// The values with the core shared.
 fn with_the_core_shared(points: &[PointResult]) -> Vec<(String, Point, Found)> {
     let of = |point: &PointResult| {
         Some((point.experiment.clone(), point.point.clone(), Found::of(point.shared()?, point.unit)))

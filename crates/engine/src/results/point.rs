@@ -211,7 +211,6 @@ pub fn results(run: &Run, states: KnownStates, unlike: &[UnlikeCpu]) -> Vec<Poin
     parallel::map(&run.header.plan, |_, planned| result(planned))
 }
 
-/// Judges the trials of one point.
 fn judge(
     (run, states): (&Run, KnownStates),
     planned: &PlannedPoint,

@@ -15,7 +15,6 @@ use fathom_core::quantities;
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::MINIMUM_TRIALS;
 
-/// The trials on which a point's figure rests.
 pub(crate) struct ValidTrials<'run> {
     /// The trials, in the order in which they were visited.
     pub trials: Vec<&'run Trial>,

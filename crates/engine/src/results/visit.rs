@@ -100,7 +100,6 @@ impl Visit {
         statistics::midmean(&mine.map(|(hz, _)| *hz).collect::<Vec<_>>())
     }
 
-    /// Multiplies all observations by a factor.
     pub(super) fn scale(&mut self, by: f64) {
         self.scaled_by *= by;
         self.operation.iter_mut().chain(&mut self.baseline).for_each(|observed| *observed *= by);
@@ -170,7 +169,6 @@ pub struct CoreTrials {
 /// The trials of a point that observed something.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Visits {
-    /// All observations.
     pub all: Vec<Visit>,
     /// The observations on which the estimate is based.
     pub chosen: Vec<Visit>,

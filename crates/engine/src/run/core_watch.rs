@@ -121,7 +121,6 @@ impl CoreWatch {
         is_elsewhere && self.elsewhere >= 8 && self.elsewhere.is_power_of_two()
     }
 
-    /// Measures no longer on these CPUs.
     pub(super) fn leave_out(&mut self, unlike: &[UnlikeCpu]) {
         self.unlike = unlike.iter().map(|one| one.cpu).collect();
     }

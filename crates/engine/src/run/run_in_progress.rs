@@ -172,7 +172,6 @@ impl RunInProgress {
         };
     }
 
-    /// The progress of each point.
     pub(super) fn progress(&self) -> &[Progress] {
         &self.progress
     }

@@ -211,7 +211,6 @@ impl RunInProgress {
         }
     }
 
-    /// Measures and records one trial.
     fn measure_one(
         &mut self,
         due: &Due,
