@@ -94,8 +94,10 @@ pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processo
     Processor {
         cpu,
         nominal_hz: nominal(root, &folder, &info, specified_base, &tick_counter.declared_hz),
-        maximum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_max_freq")).or_else(|| specified_maximum),
-        minimum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_min_freq")),
+        maximum_hz: root
+            .frequency(&format!("{folder}/cpufreq/cpuinfo_max_freq"))
+            .or_else(|| specified_maximum),
+        minimum_hz: root.frequency(&format!("{folder}/cpufreq/cpuinfo_min_freq")),
         observed_hz: Fact::unknown("it was not measured", "calibrated chains of instructions"),
         cycles_per_instruction: unmeasured(),
         momentary_hz: momentary(root, &folder, &info),
@@ -191,13 +193,6 @@ fn signature(root: &Root, folder: &str, info: &Fact<String>, host: &dyn Host) ->
     ]
 }
 
-/// A cpufreq file, converted from kilohertz.
-fn scaled(root: &Root, path: &str) -> Fact<f64> {
-    root.decimal(path)
-        .because("the kernel has no frequency driver here (usual in a virtual machine)")
-        .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3))
-}
-
 /// The nominal clock, from the most to the least direct source.
 fn nominal(
     root: &Root,
@@ -207,7 +202,7 @@ fn nominal(
     ticks: &Fact<f64>,
 ) -> Fact<f64> {
     specified
-        .or_else(|| scaled(root, &format!("{folder}/cpufreq/base_frequency")))
+        .or_else(|| root.frequency(&format!("{folder}/cpufreq/base_frequency")))
         .or_else(|| {
             root.decimal(&format!("{folder}/acpi_cppc/nominal_freq"))
                 .parse("a frequency", |megahertz| (*megahertz > 0.0).then_some(megahertz * 1e6))
@@ -242,7 +237,7 @@ fn momentary(root: &Root, folder: &str, info: &Fact<String>) -> Fact<f64> {
     line(info, "cpu MHz")
         .parse("a number", |text| decimal(text))
         .map(|megahertz| megahertz * 1e6)
-        .or_else(|| scaled(root, &format!("{folder}/cpufreq/scaling_cur_freq")))
+        .or_else(|| root.frequency(&format!("{folder}/cpufreq/scaling_cur_freq")))
 }
 
 /// The first of all CPUs in /proc/cpuinfo whose counter is not constant if others' are (R-TIM-07): an instruction reports

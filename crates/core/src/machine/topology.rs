@@ -190,10 +190,7 @@ fn hertz(_: &Root, class: &CoreClass) -> Option<f64> {
 
 fn class(root: &Root, name: String, cpus: CpuSet) -> CoreClass {
     let first = cpus.first().unwrap_or_default();
-    let maximum_hz = root
-        .decimal(&format!("{CPUS}/cpu{first}/cpufreq/cpuinfo_max_freq"))
-        .because("the kernel has no frequency driver here (usual in a virtual machine)")
-        .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3));
+    let maximum_hz = root.frequency(&format!("{CPUS}/cpu{first}/cpufreq/cpuinfo_max_freq"));
     CoreClass { name, cpus, maximum_hz }
 }
 

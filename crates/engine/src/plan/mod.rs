@@ -26,6 +26,7 @@ pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
 pub(crate) use set::{
     FIRST_WRITE, GETPPID, LOOPBACK_ROUND_TRIP, PIPE_ON_ONE_CPU, READ_FROM_DEVICE, WRITE_AND_FSYNC,
+    random_loads,
 };
 pub use set::{SETS, Set, SetMember};
 pub use settlement::{Price, Settlement};
