@@ -279,12 +279,6 @@ macro_rules! finding {
     };
 }
 
-/// The text with its first letter in upper case.
-pub fn capitalize(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 impl Found {
     /// This value as a figure of a statement.
     pub fn named(self, name: &str) -> Figure {

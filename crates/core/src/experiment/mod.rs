@@ -22,12 +22,13 @@ mod shown;
 mod term;
 mod workload;
 
+pub use crate::message::capitalize;
 pub use crate::{finding, statement};
 pub use core_share::CoreShare;
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
-pub use finding::{Figure, Finding, Piece, Question, Statement, Template, capitalize};
+pub use finding::{Figure, Finding, Piece, Question, Statement, Template};
 pub use found::{CoreUse, CurveSteps, Dimension, Found};
 pub use main_figure::MainFigure;
 pub use peer_address::{PeerAddress, Token};

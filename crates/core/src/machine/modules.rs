@@ -4,8 +4,7 @@
 //! all), and the memory controllers' driver (EDAC: sizes and channels, no speed).
 
 use super::fact::Fact;
-use super::memory::Module;
-use super::smbios;
+use super::smbios::{self, Module};
 use super::source::{Root, parse_size};
 use crate::quantities;
 use crate::quantity::Unit;

@@ -2,13 +2,10 @@
 //! tens of nanoseconds at one time and hundreds at another, for seconds to minutes, and whatever passes between them follows. Like is
 //! compared with like: a figure rests on the trials at one distance, and the value at another stands beside it.
 
-use super::headline::Headline;
-use super::known_states::KnownStates;
-use super::visit::Visits;
-use crate::record::{Header, PlannedPoint, Run, Trial};
+use crate::record::{Header, Run, Trial};
 use fathom_core::experiment::{LineLooks, Placement, Point};
 use fathom_core::sorting;
-use fathom_core::statistics::{Estimate, MINIMUM_TRIALS};
+use fathom_core::statistics::MINIMUM_TRIALS;
 
 /// The distances of the run's two CPUs, as a cache line shows them.
 #[derive(Debug, Clone, PartialEq)]
@@ -202,55 +199,6 @@ fn groups(ascending: &[f64]) -> Vec<[f64; 3]> {
     let frequent: Vec<f64> = ascending.iter().copied().filter(|reading| near(*reading) >= often).collect();
     let group = |readings: &[f64]| [readings[0], readings[readings.len() / 2], readings[readings.len() - 1]];
     frequent.chunk_by(|one, next| *next <= APART * one).map(group).collect()
-}
-
-/// The distance at which a point's figure was measured, and its value at another.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PointDistance {
-    /// The distance of the figure.
-    pub at: CpuDistance,
-    /// Whether the CPUs were at others too.
-    pub of_several: bool,
-    /// The trials at it.
-    pub trials: usize,
-    /// The other distance with the most trials, its value, and their number; `None` without a trial there.
-    pub other: Option<(CpuDistance, Estimate, usize)>,
-}
-
-impl PointDistance {
-    /// The value at a distance; `None` if it was not measured there. `own` is the point's figure.
-    pub(crate) fn value_at<'a>(&'a self, line_ns: f64, own: &'a Estimate) -> Option<&'a Estimate> {
-        if is_same(self.at.line_ns, line_ns) {
-            return Some(own);
-        }
-        let (at, estimate, _) = self.other.as_ref()?;
-        is_same(at.line_ns, line_ns).then_some(estimate)
-    }
-
-    /// Whether the figure is of the distance of most of the time.
-    pub(super) fn is_usual(&self) -> bool {
-        self.at.is_usual
-    }
-
-    /// The distances at which it has a value, nanoseconds.
-    pub(crate) fn lines_ns(&self) -> impl Iterator<Item = f64> {
-        std::iter::once(self.at.line_ns).chain(self.other.as_ref().map(|(at, ..)| at.line_ns))
-    }
-
-    pub(super) fn of(run: &Run, planned: &PlannedPoint, divided: &ByDistance) -> Self {
-        let value = |(at, trials): &(CpuDistance, Vec<&Trial>)| {
-            let visits = Visits::of(run, planned, trials, KnownStates::default());
-            let headline = Headline::from(run, planned.unit, trials, &visits)?;
-            Some((*at, headline.estimate, trials.len()))
-        };
-        let (at, trials) = &divided.main;
-        PointDistance {
-            at: *at,
-            of_several: divided.of_several,
-            trials: trials.len(),
-            other: divided.other.as_ref().and_then(value),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,17 +1,15 @@
-//! The headline of a point: its median over trials with its interval, with the baseline subtracted if there is one, and no narrower than
-//! the clock allows.
+//! The headline of a point: its median over trials with its interval, with the baseline subtracted if there is one.
 
-use super::at_frequency::AtFrequency;
 use super::core_state::CoreState;
 use super::known_states::KnownStates;
+use super::point_estimate::estimate;
 use super::valid_trials::ValidTrials;
-use super::visit::{CoreTrials, Visit, Visits, baselines, of_visits};
+use super::visit::baselines;
+use super::visits::{CoreTrials, Visits};
 use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::experiment::Found;
-use fathom_core::quantity::{Kind, Unit};
-use fathom_core::sampling::clock::smallest_step;
-use fathom_core::sampling::{Observations, Sample};
-use fathom_core::sorting;
+use fathom_core::quantity::Unit;
+use fathom_core::sampling::Sample;
 use fathom_core::statistics::{self, Estimate, MINIMUM_TRIALS};
 
 /// The headline of a point, and its inputs.
@@ -117,138 +115,4 @@ impl Headline {
         let lost = interval.low <= 0.0 && interval.high - interval.low < precision * baseline.value.abs();
         lost || (interval.low <= 0.0 && self.estimate.trials >= 2 * MINIMUM_TRIALS)
     }
-}
-
-/// The median of some visits with its interval, less that of the baseline if there is one, and the clock's resolution in the
-/// point's unit.
-pub fn estimate(
-    run: &Run,
-    unit: Unit,
-    samples: &[&Sample],
-    (visits, at_frequency): (&[Visit], Option<&AtFrequency>),
-) -> Option<(Estimate, f64)> {
-    let resolution_ns = resolution_ns(run, samples);
-    let estimate = of_visits(visits)?;
-    let estimate = at_frequency.map_or(estimate.clone(), |moved| moved.figure(estimate));
-    if !baselines(visits).is_empty() {
-        // Two medians are subtracted, each of which the clock rounds.
-        return Some((within_the_clock(estimate, resolution_ns, run), resolution_ns));
-    }
-    let resolution = match unit.kind() {
-        // A rate is the reciprocal of a time; its resolution follows from that of the time.
-        Kind::Rate => estimate.value.powi(2) * resolution_ns / 1e9,
-        Kind::Cost | Kind::Size => resolution_ns,
-    };
-    // A size is not measured by a clock.
-    if unit.kind() == Kind::Size {
-        return Some((above_its_least(estimate, unit), resolution));
-    }
-    let (step, recorded) = step_of(run, unit, samples, visits, resolution);
-    let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
-    let is_long = unit.kind() == Kind::Cost && step > LONG_STEP * estimate.value.abs();
-    let exact = || if recorded { step } else { counter_step_ns(run, samples) };
-    let between = is_long.then(exact).and_then(|exact| Some((between_steps(&operations, exact)?, exact)));
-    let (estimate, half_step) = match between {
-        Some((between, exact)) => {
-            (Estimate { min: estimate.min, ..between }, statistics::FARTHEST_FROM_ITS_TIMES * exact)
-        }
-        None => (estimate, step / 2.0),
-    };
-    Some((above_its_least(within_the_clock(estimate, half_step, run), unit), resolution))
-}
-
-/// The step of the readings in the point's unit, given the clock's resolution in it, and whether they are recorded times.
-fn step_of(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit], resolution: f64) -> (f64, bool) {
-    let is_recorded = |sample: &&Sample| matches!(sample.observations, Observations::Values { .. });
-    let recorded = unit == Unit::Nanoseconds && samples.iter().all(is_recorded);
-    let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
-    (if recorded { step(run, &operations) } else { resolution }, recorded)
-}
-
-/// Whether times are read in steps that hide what moves them by some per mille.
-pub(super) fn has_long_steps(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) -> bool {
-    if unit != Unit::Nanoseconds {
-        return false;
-    }
-    let (step, _) = step_of(run, unit, samples, visits, resolution_ns(run, samples));
-    step > LONG_STEP * of_visits(visits).map_or(0.0, |estimate| estimate.value.abs())
-}
-
-/// The smallest share of a value at which the step of its readings counts: a shorter one hardly moves their median.
-const LONG_STEP: f64 = 0.01;
-
-/// The estimate of readings that are multiples of a step, spread over it; `None` if a trial's readings say nothing of where between two
-/// steps it lies.
-fn between_steps(operations: &[&[f64]], step: f64) -> Option<Estimate> {
-    let spread = operations.iter().map(|operation| statistics::between_steps(operation, step));
-    let spread: Vec<Vec<f64>> = spread.collect::<Option<_>>().filter(|_| step > 0.0)?;
-    statistics::estimate(&spread.iter().map(Vec::as_slice).collect::<Vec<_>>())
-}
-
-/// The step of which the readings are multiples, nanoseconds an operation: of some hundred readings of every trial.
-fn counter_step_ns(run: &Run, samples: &[&Sample]) -> f64 {
-    const READINGS: usize = 100;
-    let (mut ticks, mut of_one): (Vec<i64>, u64) = (vec![], 1);
-    for sample in samples {
-        if let Observations::Ticks { operation, operations, .. } = &sample.observations {
-            ticks.extend(operation.iter().take(READINGS));
-            of_one = *operations;
-        }
-    }
-    ticks.sort_unstable();
-    let differences: Vec<i64> = ticks.windows(2).map(|pair| pair[1] - pair[0]).collect();
-    let step = smallest_step(&differences).unwrap_or(0) as f64;
-    step / run.header.clock.ticks_per_second * 1e9 / of_one as f64
-}
-
-/// The step of recorded times that repeat, as those read in whole ticks do: the least difference of two of them; if all are equal, a tick. 0 if
-/// most differ, as quotients of times do.
-fn step(run: &Run, operations: &[&[f64]]) -> f64 {
-    let mut all: Vec<f64> = operations.concat();
-    sorting::numbers(&mut all);
-    let steps = all.windows(2).map(|pair| pair[1] - pair[0]);
-    let steps: Vec<f64> = steps.filter(|step| *step > OF_CONVERSION * all[all.len() - 1].abs()).collect();
-    if 2 * (steps.len() + 1) > all.len() {
-        return 0.0;
-    }
-    steps.into_iter().reduce(f64::min).unwrap_or(1e9 / run.header.clock.ticks_per_second)
-}
-
-/// Times that differ by less than this share of them differ by the conversion from ticks.
-const OF_CONVERSION: f64 = 1e-9;
-
-/// The estimate with an interval above zero where its quantity is: Student's test may put an end of few trials that vary much below
-/// what can be. The median is not below the least observation, unless every trial is above it by chance (once in 2 to the power of
-/// their number, which the interval's level allows for).
-fn above_its_least(mut estimate: Estimate, unit: Unit) -> Estimate {
-    let least = estimate.min.filter(|least| *least >= 0.0);
-    if let (Some(interval), Some(least)) = (&mut estimate.interval, least.filter(|_| unit != Unit::Bytes)) {
-        if interval.low < 0.0 {
-            interval.low = least;
-        }
-    }
-    estimate
-}
-
-/// The clock's resolution divided by the operations of an observation (median over trials), nanoseconds.
-pub(super) fn resolution_ns(run: &Run, measured: &[&Sample]) -> f64 {
-    let operations = measured.iter().filter_map(|sample| match &sample.observations {
-        Observations::Ticks { operations, operation, .. } if !operation.is_empty() => {
-            Some(*operations as f64)
-        }
-        _ => None,
-    });
-    let operations: Vec<f64> = operations.collect();
-    statistics::median(&operations).map_or(0.0, |usual| run.header.clock.resolution_ns() / usual)
-}
-
-/// The estimate with an interval no narrower than the clock allows: a median of rounded readings may be half a step from the
-/// truth however often it is repeated, and the clock's own frequency is known only to its spread.
-pub(super) fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run) -> Estimate {
-    let of_frequency = estimate.value.abs() * run.header.clock.frequency_spread_ppm * 1e-6;
-    if let Some(interval) = &mut estimate.interval {
-        interval.low -= half_step + of_frequency;
-        interval.high += half_step + of_frequency;
-    }
-    estimate
 }

@@ -1,9 +1,10 @@
 //! Points of two states: what their trials, or their observations, are medians of. The median over all of them may be of neither
 //! state, so reports print the value of each.
+//!
 //! The shape of the distribution of observations shows several modes, if they differ enough to matter.
 
 use super::outcome::Outcome;
-use super::visit::Visits;
+use super::visits::Visits;
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval, Measured, Mode};
 

@@ -5,6 +5,7 @@ mod accuracy;
 mod at_frequency;
 mod beginnings;
 pub mod bounds;
+mod core_cycles;
 mod core_frequency;
 mod core_state;
 mod core_use;
@@ -22,6 +23,8 @@ mod outcome;
 #[cfg(test)]
 mod planted;
 mod point;
+mod point_states;
+mod point_estimate;
 mod processor_time;
 mod published_statistics;
 mod valid_trials;
@@ -30,6 +33,7 @@ mod trend;
 mod unlike_cpus;
 pub(crate) mod virtual_peer;
 mod visit;
+mod visits;
 mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
@@ -37,8 +41,8 @@ pub use at_frequency::AtFrequency;
 pub use beginnings::Beginnings;
 pub use core_frequency::{by_chain, core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
-pub use core_state::{CoreLevels, CoreShared, CoreState, PointCore};
-pub use cpu_distance::{CpuDistance, CpuDistances, PointDistance, is_of_both};
+pub use core_state::{CoreLevels, CoreShared, CoreState};
+pub use cpu_distance::{CpuDistance, CpuDistances, is_of_both};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
@@ -52,19 +56,20 @@ pub use mixture::{MachineState, Mixture, StatePart, TrialState};
 pub use outcome::{Outcome, budget, rounded};
 pub(crate) use point::is_each;
 pub use point::{PointResult, REMAINDER};
+pub use point_states::{PointCore, PointDistance};
 pub use processor_time::ProcessorTime;
 pub use published_statistics::{PublishedStatistics, mean_over_time, ticks_and_cycles};
 pub use time_spent::{RunTime, TimeSpent};
 pub use trend::{PredictedStep, TrendResult};
 pub use unlike_cpus::{UnlikeCpu, is_on_unlike};
 pub(crate) use valid_trials::ValidTrials;
-pub use visit::CoreTrials;
-pub(crate) use visit::Visits;
+pub use visits::CoreTrials;
+pub(crate) use visits::Visits;
 
-use crate::record::{Method, MethodParameter, PlannedPoint, Run};
+use crate::record::{Method, Run};
 use core_frequency::UsualFrequency;
 use core_use::OfEitherState;
-use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point, registry};
+use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
 use fathom_core::statistics::Interval;
 use known_states::RunStates;
 use missed::Figures;
@@ -230,7 +235,7 @@ impl<'run> Results<'run> {
 
     /// The method by which an experiment was measured; `None` if neither this program nor the run file describes it.
     pub fn method(&self, name: &str) -> Option<Cow<'run, Method>> {
-        method(self.run, name, self.of_experiment(name).next()?.method_version)
+        point::method(self.run, name, self.of_experiment(name).next()?.method_version)
     }
 
     /// The findings about one experiment.
@@ -276,27 +281,6 @@ pub fn predicted_again(mut run: Run) -> Run {
     drop(known);
     run.predictions = lines;
     run
-}
-
-/// The method of this version; `None` where neither this program nor the run file describes it.
-fn method<'run>(run: &'run Run, name: &str, version: u32) -> Option<Cow<'run, Method>> {
-    if let Ok(experiment) = registry::recorded(name, version) {
-        return Some(Cow::Owned(Method::of(experiment.about())));
-    }
-    recorded(run, name, version).map(Cow::Borrowed)
-}
-
-/// The parameters that the method of a point declares.
-fn parameters(run: &Run, planned: &PlannedPoint) -> Vec<MethodParameter> {
-    let recorded = || recorded(run, &planned.experiment, planned.method_version);
-    match planned.method() {
-        Ok(experiment) => MethodParameter::all(experiment.about()),
-        Err(_) => recorded().map(|method| method.parameters.clone()).unwrap_or_default(),
-    }
-}
-
-fn recorded<'run>(run: &'run Run, name: &str, version: u32) -> Option<&'run Method> {
-    run.header.methods.iter().find(|method| method.experiment == name && method.version == version)
 }
 
 /// The experiments that can have findings: those of which this program has the method version that measured the run.

@@ -1,9 +1,9 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
 use super::at_frequency::AtFrequency;
-use super::core_frequency;
-use super::core_state::{CoreState, PointCore};
-use super::cpu_distance::{CpuDistance, PointDistance};
+use super::core_cycles;
+use super::core_state::CoreState;
+use super::cpu_distance::CpuDistance;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
@@ -11,20 +11,21 @@ use super::headline::Headline;
 use super::known_states::KnownStates;
 use super::mixture::{self, MachineState, Mixture};
 use super::outcome::{self, Outcome};
-use super::parameters;
+use super::point_states::{PointCore, PointDistance};
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
 use super::unlike_cpus::{self, UnlikeCpu};
 use super::valid_trials::ValidTrials;
-use super::visit::Visits;
+use super::visits::Visits;
 use crate::parallel;
-use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
+use crate::record::{Method, MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
 use fathom_core::experiment::{Bound, Experiment, Found, Point, Prediction, Statement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Estimate, Mode, Outliers};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The result of one point.
@@ -260,9 +261,7 @@ fn judge(
         parameters: parameters(run, planned),
         unit: planned.unit,
         mixture: Mixture::of(&outcome, &visits, &all, &modes),
-        core_cycles: outcome
-            .estimate()
-            .and_then(|_| core_frequency::estimate(run, planned, &measured, &visits)),
+        core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
         outcome,
         bound,
         baseline,
@@ -325,6 +324,27 @@ pub(crate) fn is_each(observations: &Observations) -> bool {
 /// The first point of each experiment, in the order of the plan.
 pub(super) fn first_of_each(points: &[PointResult]) -> impl Iterator<Item = &PointResult> {
     points.chunk_by(|one, other| one.experiment == other.experiment).filter_map(<[_]>::first)
+}
+
+/// The method of this version; `None` where neither this program nor the run file describes it.
+pub(super) fn method<'run>(run: &'run Run, name: &str, version: u32) -> Option<Cow<'run, Method>> {
+    if let Ok(experiment) = registry::recorded(name, version) {
+        return Some(Cow::Owned(Method::of(experiment.about())));
+    }
+    recorded(run, name, version).map(Cow::Borrowed)
+}
+
+/// The parameters that the method of a point declares.
+pub(super) fn parameters(run: &Run, planned: &PlannedPoint) -> Vec<MethodParameter> {
+    let recorded = || recorded(run, &planned.experiment, planned.method_version);
+    match planned.method() {
+        Ok(experiment) => MethodParameter::all(experiment.about()),
+        Err(_) => recorded().map(|method| method.parameters.clone()).unwrap_or_default(),
+    }
+}
+
+fn recorded<'run>(run: &'run Run, name: &str, version: u32) -> Option<&'run Method> {
+    run.header.methods.iter().find(|method| method.experiment == name && method.version == version)
 }
 
 #[cfg(test)]

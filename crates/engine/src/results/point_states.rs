@@ -1,0 +1,116 @@
+//! The states of the machine in which a point was measured: that of the core, and the distance of the two CPUs, with the value at another.
+
+use super::core_state::{CoreState, shared_share};
+use super::cpu_distance::{ByDistance, CpuDistance, is_same};
+use super::headline::Headline;
+use super::known_states::KnownStates;
+use super::point_estimate;
+use super::visits::Visits;
+use crate::record::{PlannedPoint, Run, Trial};
+use fathom_core::experiment::Found;
+use fathom_core::quantity::{Kind, Unit};
+use fathom_core::sampling::Sample;
+use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
+
+/// The state of the core at one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointCore {
+    /// The observations on which the point's estimate is based.
+    pub state: CoreState,
+    /// The share of the observed time in which the core was shared, mean over trials; `None` if its state was never clear.
+    pub shared_share: Option<f64>,
+    /// The median of all observations made with the core alone, for short work; `None` if there are none, or if a baseline is
+    /// subtracted.
+    pub alone: Option<f64>,
+    /// The same estimate from the observations made while the core was shared, for short work; `None` if there were too few, or
+    /// if they do not resolve it from zero.
+    pub shared: Option<Estimate>,
+    /// The number of observations over all trials with the core alone, shared, and uncertain.
+    pub observations: [usize; 3],
+}
+
+impl PointCore {
+    /// What a neighbour on the core costs an operation of this unit: the time with the core shared over that with the core alone,
+    /// for rates the rate alone over that shared; above 1, sharing costs. `None` unless `estimate` is of the core alone.
+    pub fn neighbour_cost(&self, unit: Unit, estimate: &Estimate) -> Option<Found> {
+        let (alone, shared) = (Found::of(estimate, unit), Found::of(self.shared.as_ref()?, unit));
+        let ratio = if unit.kind() == Kind::Rate { alone.over(shared) } else { shared.over(alone) };
+        (self.state == CoreState::Alone && ratio.value.is_finite()).then_some(ratio)
+    }
+
+    /// For the trials of a point; `None` if the state of the core is not known.
+    pub fn of(
+        run: &Run,
+        planned: &PlannedPoint,
+        visits: &Visits,
+        samples: &[&Sample],
+        levels: &Levels,
+    ) -> Option<Self> {
+        let (state, unit) = (visits.state?, planned.unit);
+        let shares: Vec<f64> = samples.iter().filter_map(|sample| shared_share(sample, levels)).collect();
+        let (shared, moved) = visits.shared_at_frequency(planned);
+        let shared = point_estimate::estimate(run, unit, samples, (&shared, moved.as_ref()));
+        Some(PointCore {
+            state,
+            shared_share: statistics::mean(&shares).map(|mean| mean.value),
+            alone: visits.median_alone(),
+            shared: shared.map(|(estimate, _)| estimate).filter(|shared| is_above_zero(unit, shared)),
+            observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
+                .map(|state| visits.count(state)),
+        })
+    }
+}
+
+/// Whether a time is known to be above zero: a difference that is not has no value.
+fn is_above_zero(unit: Unit, estimate: &Estimate) -> bool {
+    unit != Unit::Nanoseconds || estimate.interval.is_none_or(|ends| ends.low > 0.0)
+}
+
+/// The distance at which a point's figure was measured, and its value at another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointDistance {
+    /// The distance of the figure.
+    pub at: CpuDistance,
+    /// Whether the CPUs were at others too.
+    pub of_several: bool,
+    /// The trials at it.
+    pub trials: usize,
+    /// The other distance with the most trials, its value, and their number; `None` without a trial there.
+    pub other: Option<(CpuDistance, Estimate, usize)>,
+}
+
+impl PointDistance {
+    /// The value at a distance; `None` if it was not measured there. `own` is the point's figure.
+    pub(crate) fn value_at<'a>(&'a self, line_ns: f64, own: &'a Estimate) -> Option<&'a Estimate> {
+        if is_same(self.at.line_ns, line_ns) {
+            return Some(own);
+        }
+        let (at, estimate, _) = self.other.as_ref()?;
+        is_same(at.line_ns, line_ns).then_some(estimate)
+    }
+
+    /// Whether the figure is of the distance of most of the time.
+    pub(super) fn is_usual(&self) -> bool {
+        self.at.is_usual
+    }
+
+    /// The distances at which it has a value, nanoseconds.
+    pub(crate) fn lines_ns(&self) -> impl Iterator<Item = f64> {
+        std::iter::once(self.at.line_ns).chain(self.other.as_ref().map(|(at, ..)| at.line_ns))
+    }
+
+    pub(super) fn of(run: &Run, planned: &PlannedPoint, divided: &ByDistance) -> Self {
+        let value = |(at, trials): &(CpuDistance, Vec<&Trial>)| {
+            let visits = Visits::of(run, planned, trials, KnownStates::default());
+            let headline = Headline::from(run, planned.unit, trials, &visits)?;
+            Some((*at, headline.estimate, trials.len()))
+        };
+        let (at, trials) = &divided.main;
+        PointDistance {
+            at: *at,
+            of_several: divided.of_several,
+            trials: trials.len(),
+            other: divided.other.as_ref().and_then(value),
+        }
+    }
+}
