@@ -11,137 +11,58 @@ use super::point::Point;
 use std::cell::RefCell;
 use std::fmt::{self, Write as _};
 
-/// Questions about results: the comparisons of the published reports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Question {
-    /// Measurement compared with base hardware and prediction.
-    Prediction,
-    /// The reason why a prediction missed.
-    Miss,
-    /// The cost of one more argument.
-    Argument,
-    /// A system call compared with a procedure call; cached with uncached.
-    SystemCall,
-    /// A thread compared with a process.
-    Thread,
-    /// A page fault compared with a load.
-    Fault,
-    /// Levels found compared with levels declared.
-    Caches,
-    /// Memory bandwidth compared with the theoretical one; read with write; one thread with many.
-    Bandwidth,
-    /// Shares of software and network.
-    Software,
-    /// TCP compared with ICMP echo.
-    Ping,
-    /// The effect of the network adapter.
-    Adapter,
-    /// Opening and ending connections.
-    SetUp,
-    /// The page cache compared with memory.
-    FileCache,
-    /// Sequential compared with random order.
-    Order,
-    /// Files over a network.
-    Penalty,
-    /// Processes that read concurrently.
-    Contention,
-    /// Comparison with published figures.
-    Published,
-    /// The experiment's own question.
-    Experiment,
+macro_rules! questions {
+    ($($variant:ident: $name:literal, $text:literal;)*) => {
+        /// Questions about results: the comparisons of the published reports.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Question {
+            $(#[doc = $text] $variant,)*
+        }
+
+        impl Question {
+            /// Every question, in the order of the reports.
+            pub const ALL: [Question; [$($name),*].len()] = [$(Question::$variant),*];
+
+            /// The name in JSON and other machine-readable output.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Question::$variant => $name,)*
+                }
+            }
+
+            /// The question in words.
+            pub fn text(self) -> &'static str {
+                match self {
+                    $(Question::$variant => $text,)*
+                }
+            }
+        }
+    };
 }
 
-impl Question {
-    /// Every question, in the order of the reports.
-    pub const ALL: [Question; 18] = [
-        Question::Prediction,
-        Question::Miss,
-        Question::Argument,
-        Question::SystemCall,
-        Question::Thread,
-        Question::Fault,
-        Question::Caches,
-        Question::Bandwidth,
-        Question::Software,
-        Question::Ping,
-        Question::Adapter,
-        Question::SetUp,
-        Question::FileCache,
-        Question::Order,
-        Question::Penalty,
-        Question::Contention,
-        Question::Published,
-        Question::Experiment,
-    ];
-
-    /// The name in JSON and other machine-readable output.
-    pub fn name(self) -> &'static str {
-        self.name_and_text().0
-    }
-
-    /// The question in words.
-    pub fn text(self) -> &'static str {
-        self.name_and_text().1
-    }
-
-    fn name_and_text(self) -> (&'static str, &'static str) {
-        match self {
-            Question::Prediction => (
-                "prediction",
-                "How close is each result to the cost of the base hardware and to its prediction?",
-            ),
-            Question::Miss => {
-                ("miss", "Where a prediction missed by more than a factor of two, what was wrong?")
-            }
-            Question::Argument => ("argument", "What does one more argument cost?"),
-            Question::SystemCall => (
-                "system_call",
-                "What does a system call cost in procedure calls, and what does a call cost whose answer \
-                 is cached?",
-            ),
-            Question::Thread => {
-                ("thread", "What does it cost to create and to switch to a thread, compared with a process?")
-            }
-            Question::Fault => {
-                ("fault", "What does a byte cost through a page fault, compared with a load from memory?")
-            }
-            Question::Caches => ("caches", "Are the levels of the memory hierarchy as declared?"),
-            Question::Bandwidth => (
-                "bandwidth",
-                "How much of the memory's theoretical bandwidth do one and many threads reach, reading \
-                 and writing?",
-            ),
-            Question::Software => (
-                "software",
-                "How much of the time between two hosts is software, and how much is the network?",
-            ),
-            Question::Ping => ("ping", "How long is a TCP round trip, compared with a ping?"),
-            Question::Adapter => ("adapter", "Is the network adapter the limit?"),
-            Question::SetUp => {
-                ("set_up", "What does it cost to open and to end a connection, in round trips?")
-            }
-            Question::FileCache => {
-                ("file_cache", "How much of the memory can the page cache use for a file?")
-            }
-            Question::Order => (
-                "order",
-                "What does random order cost compared with sequential order, by the size of the file?",
-            ),
-            Question::Penalty => (
-                "penalty",
-                "What does the network add to reading a file, compared with what its round trip and \
-                 bandwidth predict?",
-            ),
-            Question::Contention => (
-                "contention",
-                "What does one more reading process cost, compared with a device that serves one request \
-                 after the other?",
-            ),
-            Question::Published => ("published", "How do results compare with published ones?"),
-            Question::Experiment => ("experiment", "What else do the results show?"),
-        }
-    }
+questions! {
+    Prediction: "prediction", "How close is each result to the cost of the base hardware and to its prediction?";
+    Miss: "miss", "Where a prediction missed by more than a factor of two, what was wrong?";
+    Argument: "argument", "What does one more argument cost?";
+    SystemCall: "system_call",
+        "What does a system call cost in procedure calls, and what does a call cost whose answer is cached?";
+    Thread: "thread", "What does it cost to create and to switch to a thread, compared with a process?";
+    Fault: "fault", "What does a byte cost through a page fault, compared with a load from memory?";
+    Caches: "caches", "Are the levels of the memory hierarchy as declared?";
+    Bandwidth: "bandwidth",
+        "How much of the memory's theoretical bandwidth do one and many threads reach, reading and writing?";
+    Software: "software", "How much of the time between two hosts is software, and how much is the network?";
+    Ping: "ping", "How long is a TCP round trip, compared with a ping?";
+    Adapter: "adapter", "Is the network adapter the limit?";
+    SetUp: "set_up", "What does it cost to open and to end a connection, in round trips?";
+    FileCache: "file_cache", "How much of the memory can the page cache use for a file?";
+    Order: "order", "What does random order cost compared with sequential order, by the size of the file?";
+    Penalty: "penalty",
+        "What does the network add to reading a file, compared with what its round trip and bandwidth predict?";
+    Contention: "contention",
+        "What does one more reading process cost, compared with a device that serves one request after the other?";
+    Published: "published", "How do results compare with published ones?";
+    Experiment: "experiment", "What else do the results show?";
 }
 
 /// A number in a statement.
@@ -356,12 +277,6 @@ macro_rules! finding {
     ($question:expr, $text:literal $($pieces:tt)*) => {
         $crate::experiment::Finding::of($question, $text, $crate::experiment::statement!($text $($pieces)*))
     };
-}
-
-/// The text with its first letter in upper case.
-pub fn capitalize(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 impl Found {

@@ -111,27 +111,19 @@ impl Found {
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Found) -> Self {
-        Found {
-            measured: self.measured.plus(other.measured),
-            is_mixture: self.mixes(other),
-            states: None,
-            core: CoreUse::of_both(self.core, other.core),
-            at_hz: self.at_hz.filter(|_| self.at_hz == other.at_hz),
-            ..self
-        }
+        self.with(other, self.measured.plus(other.measured))
     }
 
     /// The difference to the other.
     #[must_use]
     pub fn minus(self, other: Found) -> Self {
-        Found {
-            measured: self.measured.minus(other.measured),
-            is_mixture: self.mixes(other),
-            states: None,
-            core: CoreUse::of_both(self.core, other.core),
-            at_hz: self.at_hz.filter(|_| self.at_hz == other.at_hz),
-            ..self
-        }
+        self.with(other, self.measured.minus(other.measured))
+    }
+
+    fn with(self, other: Found, measured: Measured) -> Self {
+        let (is_mixture, core) = (self.mixes(other), CoreUse::of_both(self.core, other.core));
+        let at_hz = self.at_hz.filter(|_| self.at_hz == other.at_hz);
+        Found { measured, is_mixture, states: None, core, at_hz, ..self }
     }
 
     /// What it is beyond a lesser one; `None` unless the difference lies above zero with its whole interval, so that no sentence

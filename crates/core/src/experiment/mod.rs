@@ -9,8 +9,6 @@ mod excerpt;
 mod failure;
 mod finding;
 mod found;
-mod ground;
-mod level;
 mod main_figure;
 mod peer_address;
 mod point;
@@ -22,29 +20,26 @@ mod selector;
 mod shared;
 mod shown;
 mod term;
-mod touch;
 mod workload;
 
+pub use crate::message::capitalize;
 pub use crate::{finding, statement};
 pub use core_share::CoreShare;
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
 pub use failure::{Failure, ensure, errno};
-pub use finding::{Figure, Finding, Piece, Question, Statement, Template, capitalize};
+pub use finding::{Figure, Finding, Piece, Question, Statement, Template};
 pub use found::{CoreUse, CurveSteps, Dimension, Found};
-pub use ground::Ground;
-pub use level::{Level, Levels};
 pub use main_figure::MainFigure;
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};
 pub use prediction::{Bend, Known, LIMIT_OF_THE_RUN, Learnt, LineLooks, Prediction};
 pub use remote_file::{Access, RemoteFile};
-pub use requirement::Requirement;
+pub use requirement::{Requirement, Touch};
 pub use selector::{At, Landmark, Others, PointSettings, Selector, well_within};
 pub use shared::Shared;
-pub use shown::Shown;
-pub use term::{Basis, Part, Source, Term, TermEvent};
-pub use touch::Touch;
+pub use shown::{Level, Levels, Shown};
+pub use term::{Basis, Ground, Part, Source, Term, TermEvent};
 pub use workload::{
     CoreWidth, FigureValue, FirstCall, ObservedFrom, Operation, PartnerTask, Site, Spin, Stopwatch,
     TRACED_CALLS, TRACED_OPERATIONS, TRACING_REFUSED, Work, Workload, repeated,

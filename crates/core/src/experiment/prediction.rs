@@ -1,7 +1,6 @@
 //! Predictions: made before measuring, term by term, and kept if they were wrong.
 
-use super::ground::Ground;
-use super::term::{self, Basis, Part, Source, Term, TermEvent};
+use super::term::{self, Basis, Ground, Part, Source, Term, TermEvent};
 use super::{Dimension, Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
@@ -66,6 +65,11 @@ impl Prediction {
         self
     }
 
+    fn with_last(mut self, change: impl FnOnce(&mut Term)) -> Self {
+        self.terms.last_mut().map(change);
+        self
+    }
+
     /// Adds a cost of the operating system for which published machines differ: the geometric mean of their values, with its range.
     ///
     /// # Panics
@@ -73,31 +77,22 @@ impl Prediction {
     #[must_use]
     pub fn software_of(self, what: &str, values: &[f64], citation: &str) -> Self {
         let mean = (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp();
-        let mut prediction = self.software(what, 1.0, Basis::published(mean, citation));
         let ends = values.iter().copied().reduce(f64::min).zip(values.iter().copied().reduce(f64::max));
         let (least, most) = ends.expect("published values");
-        if let Some(term) = prediction.terms.last_mut() {
-            term.published_range = (least < most).then_some([least, most]);
-        }
-        prediction
+        let range = (least < most).then_some([least, most]);
+        self.software(what, 1.0, Basis::published(mean, citation)).within(range)
     }
 
     /// Says that the factor of the term that was added last is the ratio of two figures of this published machine.
     #[must_use]
-    pub fn scaled_from(mut self, machine: &str) -> Self {
-        if let Some(term) = self.terms.last_mut() {
-            term.scaled_from = Some(machine.to_owned());
-        }
-        self
+    pub fn scaled_from(self, machine: &str) -> Self {
+        self.with_last(|term| term.scaled_from = Some(machine.to_owned()))
     }
 
     /// Says what happens in the term that was added last.
     #[must_use]
-    pub fn being(mut self, event: impl Into<Option<TermEvent>>) -> Self {
-        if let Some(term) = self.terms.last_mut() {
-            term.event = event.into();
-        }
-        self
+    pub fn being(self, event: impl Into<Option<TermEvent>>) -> Self {
+        self.with_last(|term| term.event = event.into())
     }
 
     /// Whether one of its terms is such an event.
@@ -125,20 +120,16 @@ impl Prediction {
 
     /// Says how many times the term that was added last enters.
     #[must_use]
-    pub fn times(mut self, times: f64) -> Self {
-        if let Some(term) = self.terms.last_mut() {
-            term.times = times;
-        }
-        self
+    pub fn times(self, times: f64) -> Self {
+        self.with_last(|term| term.times = times)
     }
 
     /// Says within which values published devices or machines have the term that was added last.
     #[must_use]
-    pub fn within(mut self, range: Option<[f64; 2]>) -> Self {
-        if let Some(term) = self.terms.last_mut() {
+    pub fn within(self, range: Option<[f64; 2]>) -> Self {
+        self.with_last(|term| {
             term.published_range = range.filter(|_| !matches!(term.source, Source::Measured { .. }));
-        }
-        self
+        })
     }
 
     /// The least and the greatest total that the published values allow; `None` if no term has a range.

@@ -152,6 +152,30 @@ fn lacking_swap(needed: u64, free: Option<u64>) -> Option<String> {
     ))
 }
 
+/// What a point does to the machine as a whole that other programs could notice, beside using processor time: said before a run begins,
+/// so that whoever is responsible for the machine can decide. What a [`Requirement`] says already is not said twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Touch {
+    /// A file of this many bytes in the run's folder.
+    File(u64),
+    /// This many processes that read a file of this many bytes each.
+    Files(u64, u64),
+    /// Small files and folders, made and removed in the run's folder.
+    Names,
+    /// Connections and datagrams on loopback, or to the peer.
+    Sockets,
+    /// Processes under `SCHED_BATCH`.
+    BatchPolicy,
+    /// Work on every CPU at once.
+    EveryCpu,
+    /// A control group with a quota of processor time, for processes of the trial.
+    QuotaGroup,
+    /// Up to this many bytes of memory that nothing uses are filled with pages of a file, and freed at once.
+    UnusedMemory(u64),
+    /// The page cache of the whole machine is dropped, where the run is root's and the server is this machine.
+    DropCaches,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,22 +228,14 @@ mod tests {
 
     /// A machine of this much memory, whose control group is limited if `limit`.
     fn of_memory(kib: u64, limit: Option<u64>) -> Machine {
-        let tree = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: String| {
-            let path = tree.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        write("proc/meminfo", format!("MemTotal: {kib} kB\nMemAvailable: {kib} kB\n"));
-        write("proc/self/cgroup", "0::/one\n".to_owned());
-        write("proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n".to_owned());
         let limit = limit.map_or_else(|| "max".to_owned(), |bytes| bytes.to_string());
-        write("sys/fs/cgroup/one/memory.max", limit + "\n");
-        Machine::from_root(
-            &crate::machine::Root::new(tree.path()),
-            &Unknown,
-            std::path::Path::new("/nowhere"),
-        )
+        let (_tree, root) = crate::machine::Root::planted(&[
+            ("/proc/meminfo", &format!("MemTotal: {kib} kB\nMemAvailable: {kib} kB\n")),
+            ("/proc/self/cgroup", "0::/one\n"),
+            ("/proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"),
+            ("/sys/fs/cgroup/one/memory.max", &limit),
+        ]);
+        Machine::from_root(&root, &Unknown, std::path::Path::new("/nowhere"))
     }
 
     #[test]

@@ -1,6 +1,5 @@
-//! Display of an experiment's results.
+//! Display of an experiment's results, and the levels of a hierarchy that a sweep shows.
 
-use super::level::Levels;
 use super::main_figure::MainFigure;
 use super::point::{Parameter, Point};
 use super::prediction::Known;
@@ -76,4 +75,26 @@ impl Shown {
     pub const fn against(self, against: fn(&Point) -> Option<Point>) -> Self {
         Shown { against, ..self }
     }
+}
+
+/// The level that serves a range of settings in a sweep: a cache, or memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// Its name: `L1`, `memory`.
+    pub name: String,
+    /// The setting from which it serves; `None` for the first.
+    pub from: Option<f64>,
+    /// The setting up to which it serves; `None` for the last.
+    pub to: Option<f64>,
+}
+
+/// The levels found in one curve of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Levels {
+    /// The points of the curve, without the parameter along it.
+    pub of: Point,
+    /// The parameter along the curve.
+    pub along: &'static str,
+    /// The levels found, in the order of the settings.
+    pub levels: Vec<Level>,
 }

@@ -1,4 +1,4 @@
-//! The terms of predictions, each with its source.
+//! The terms of predictions, each with its source, and what predictions rest on.
 
 use super::Point;
 use crate::quantities;
@@ -231,6 +231,40 @@ impl Term {
 
 /// How programs of schema 2 and before named a term that is scaled from report 000's machine.
 const SCALED_IN_WORDS: [&str; 2] = ["in null writes as in report 000", "where a null write takes"];
+
+/// What a prediction rests on: the kinds are counted apart, because the later ones are easier.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ground {
+    /// Data sheets, published tables, first principles and assumptions.
+    Independent,
+    /// The proportions of one published machine, whatever they are applied to.
+    Scaled,
+    /// A measurement of the same run.
+    ThisRun,
+}
+
+impl Ground {
+    /// All of them, the hardest first.
+    pub const ALL: [Ground; 3] = [Ground::Independent, Ground::Scaled, Ground::ThisRun];
+
+    /// Its name, in a few words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Ground::Independent => "independent",
+            Ground::Scaled => "scaled from a published machine",
+            Ground::ThisRun => "from this run",
+        }
+    }
+
+    /// Its name where there is little room.
+    pub const fn short_name(self) -> &'static str {
+        match self {
+            Ground::Independent => "independent",
+            Ground::Scaled => "scaled",
+            Ground::ThisRun => "this run",
+        }
+    }
+}
 
 #[cfg(test)]
 mod tests {

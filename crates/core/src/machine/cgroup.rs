@@ -358,18 +358,6 @@ mod tests {
         assert_eq!(quota_of(""), None);
     }
 
-    /// A tree with these files.
-    fn planted(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
-        let tree = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = tree.path().join(path.trim_start_matches('/'));
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, format!("{text}\n")).unwrap();
-        }
-        let root = Root::new(tree.path());
-        (tree, root)
-    }
-
     const SECOND: [(&str, &str); 4] = [
         ("/proc/self/cgroup", "0::/system.slice/one.service"),
         ("/proc/self/mountinfo", "30 20 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw"),
@@ -379,7 +367,7 @@ mod tests {
 
     #[test]
     fn work_does_not_leave_a_unit_that_has_limits_of_its_own() {
-        let (_tree, free) = planted(&SECOND);
+        let (_tree, free) = Root::planted(&SECOND);
         let beside = parent(&free, "memory").unwrap();
         assert_eq!(beside.folder, Path::new("/sys/fs/cgroup/system.slice"));
         assert_eq!(beside.own, Path::new("/sys/fs/cgroup/system.slice/one.service"));
@@ -391,7 +379,7 @@ mod tests {
             ("io.max", "8:0 rbps=20000000"),
         ] {
             let path = format!("/sys/fs/cgroup/system.slice/one.service/{file}");
-            let (_tree, limited) = planted(&[&SECOND[..], &[(&path, text)]].concat());
+            let (_tree, limited) = Root::planted(&[&SECOND[..], &[(&path, text)]].concat());
             let refused = parent(&limited, "memory").unwrap_err();
             assert!(refused.contains(file) && refused.contains("does not leave"), "{refused}");
         }
@@ -400,14 +388,14 @@ mod tests {
     #[test]
     fn limits_of_the_group_that_a_new_one_is_made_in_hold_there_too() {
         let path = "/sys/fs/cgroup/system.slice/cpu.max";
-        let (_tree, above) = planted(&[&SECOND[..], &[(path, "50000 100000")]].concat());
+        let (_tree, above) = Root::planted(&[&SECOND[..], &[(path, "50000 100000")]].concat());
         assert!(parent(&above, "memory").is_ok());
         let first = [
             ("/proc/self/cgroup", "4:memory:/one\n3:cpu,cpuacct:/one"),
             ("/proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"),
             ("/sys/fs/cgroup/memory/one/memory.limit_in_bytes", "4294967296"),
         ];
-        let (_tree, first) = planted(&first);
+        let (_tree, first) = Root::planted(&first);
         assert_eq!(parent(&first, "memory").unwrap().folder, Path::new("/sys/fs/cgroup/memory/one"));
     }
 
@@ -426,14 +414,14 @@ mod tests {
             files.push((format!("/sys/fs/cgroup{limited}/memory.max"), "4294967296".to_owned()));
             let files: Vec<(&str, &str)> =
                 files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-            let (_tree, root) = planted(&files);
+            let (_tree, root) = Root::planted(&files);
             limit_left_for_a_scope(&root)
         };
         assert_eq!(limit_for("/app.slice/one.service", "/user.slice/user-7.slice"), None);
         let limit = limit_for("/app.slice/one.service", &format!("{manager}/app.slice/one.service"));
         assert!(limit.is_some_and(|limit| limit.contains("one.service/memory.max: 4294967296")));
         let first = |limit: &'static str| {
-            let (_tree, root) = planted(&[
+            let (_tree, root) = Root::planted(&[
                 ("/proc/self/cgroup", "4:memory:/one"),
                 ("/proc/self/mountinfo", "31 20 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory"),
                 ("/sys/fs/cgroup/memory/one/memory.limit_in_bytes", limit),

@@ -11,11 +11,10 @@ use super::fact::Fact;
 use super::host::{Host, Resource};
 use super::memory::amount;
 use super::privileges;
-use super::source::{Root, decimal};
+use super::source::{NO_FREQUENCY_DRIVER, Root, decimal};
 use super::topology::cpu_list;
 
 const CPUS: &str = "/sys/devices/system/cpu";
-const NO_DRIVER: &str = "the kernel has no frequency driver here (usual in a virtual machine)";
 
 /// The state the machine is in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -90,7 +89,7 @@ pub(super) fn read(root: &Root, host: &dyn Host, online: &[usize]) -> Conditions
     let swap_total_bytes = amount(&memory, "SwapTotal");
     Conditions {
         governors: policies(root, online, "scaling_governor"),
-        frequency_driver: root.word(&format!("{first}/cpufreq/scaling_driver")).because(NO_DRIVER),
+        frequency_driver: root.word(&format!("{first}/cpufreq/scaling_driver")).because(NO_FREQUENCY_DRIVER),
         energy_preferences: policies(root, online, "energy_performance_preference"),
         turbo: turbo(root),
         idle_driver: root.word(&format!("{CPUS}/cpuidle/current_driver")),
@@ -143,7 +142,7 @@ fn policies(root: &Root, online: &[usize], file: &str) -> Fact<Vec<String>> {
         .collect();
     let source = format!("{CPUS}/cpu*/cpufreq/{file}");
     if answers.is_empty() {
-        Fact::unknown(NO_DRIVER, source)
+        Fact::unknown(NO_FREQUENCY_DRIVER, source)
     } else {
         Fact::known(answers.into_iter().collect(), source)
     }

@@ -1,11 +1,9 @@
 //! Facts from instructions and system calls instead of files: one trait, so that a test can describe a machine on which it
 //! does not run.
 
-use std::path::{Path, PathBuf};
-
+use super::cpu_set::Pinned;
 use serde::{Deserialize, Serialize};
-
-use super::affinity::Pinned;
+use std::path::{Path, PathBuf};
 
 /// The names the kernel gives in uname(2).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -76,20 +76,8 @@ pub struct Kernel {
 }
 
 /// Slow checks; the cheap ones that distributions enable (hardened lists, bounds) are not among them.
-const SLOW: &[&str] = &[
-    "KASAN",
-    "KCSAN",
-    "KMSAN",
-    "PROVE_LOCKING",
-    "LOCK_STAT",
-    "DEBUG_PAGEALLOC_ENABLE_DEFAULT",
-    "DEBUG_PREEMPT",
-    "DEBUG_VM",
-    "SLUB_DEBUG_ON",
-    "DEBUG_KMEMLEAK",
-    "FUNCTION_GRAPH_TRACER_DEFAULT",
-    "DEBUG_ATOMIC_SLEEP",
-];
+const SLOW: &str = "KASAN KCSAN KMSAN PROVE_LOCKING LOCK_STAT DEBUG_PAGEALLOC_ENABLE_DEFAULT DEBUG_PREEMPT \
+    DEBUG_VM SLUB_DEBUG_ON DEBUG_KMEMLEAK FUNCTION_GRAPH_TRACER_DEFAULT DEBUG_ATOMIC_SLEEP";
 
 /// Clocks that are read without a system call and without the hypervisor's help, for each architecture.
 const DIRECT_CLOCKS: &[&str] = &["tsc", "arch_sys_counter", "riscv_clocksource", "timebase", "tod"];
@@ -143,7 +131,6 @@ fn socket_buffers(root: &Root) -> Fact<[u64; 2]> {
     limit("wmem_max").parse("known with rmem_max", |send| Some([*send, *receive.value()?]))
 }
 
-/// Reads everything about the kernel.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Kernel {
     let names = Fact::from_call(host.names(), "uname(2)");
     let release =

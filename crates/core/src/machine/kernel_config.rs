@@ -29,7 +29,6 @@ impl Config {
         Self { text }
     }
 
-    /// The source of an option.
     pub fn source_of(&self, option: &str) -> String {
         format!("{} CONFIG_{option}", self.text.source())
     }
@@ -67,10 +66,10 @@ impl Config {
         self.fact(option, |value| value?.parse().ok())
     }
 
-    /// The options among these that are built in.
-    pub fn enabled_of(&self, options: &[&str]) -> Fact<Vec<String>> {
-        let enabled = options.iter().filter(|option| self.switch(option).value() == Some(&true));
-        let enabled: Vec<String> = enabled.map(|option| (*option).to_owned()).collect();
+    /// Those of the options, with spaces between them, that are built in.
+    pub fn enabled_of(&self, options: &str) -> Fact<Vec<String>> {
+        let enabled = options.split(' ').filter(|option| self.switch(option).value() == Some(&true));
+        let enabled: Vec<String> = enabled.map(str::to_owned).collect();
         self.text.clone().map(|_| enabled)
     }
 

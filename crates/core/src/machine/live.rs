@@ -11,9 +11,9 @@ use std::path::Path;
 use perf_event::Builder;
 use perf_event::events::{Hardware, Software};
 
-use super::affinity::{self, Pinned};
-use super::ethtool;
+use super::cpu_set::{self, Pinned};
 use super::host::{Event, Folder, Host, Resource, SystemNames};
+use super::network;
 use crate::arch;
 
 /// The machine on which this process runs.
@@ -38,7 +38,7 @@ impl Host for Live {
     }
 
     fn affinity(&self) -> Result<Vec<usize>, String> {
-        affinity::of_this_thread()
+        cpu_set::of_this_thread()
     }
 
     fn pinned(&self, cpu: usize) -> Pinned {
@@ -97,7 +97,7 @@ impl Host for Live {
     }
 
     fn offloads(&self, adapter: &str) -> Result<Vec<(String, bool)>, String> {
-        ethtool::offloads(adapter).map_err(|error| error.to_string())
+        network::offloads(adapter).map_err(|error| error.to_string())
     }
 
     fn open_counter(&self, event: Event) -> Result<(), i32> {

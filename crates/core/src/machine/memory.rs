@@ -1,14 +1,12 @@
 //! Main memory: size, kind and theoretical bandwidth; pages of every size.
 
-use std::collections::BTreeMap;
-
-use serde::{Deserialize, Serialize};
-
 use super::fact::Fact;
 use super::host::Host;
-use super::memory_module::Module;
 use super::modules::{self, Bandwidth, Channels};
+use super::smbios::Module;
 use super::source::{Root, field, parse_size};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Main memory and its pages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,7 +79,6 @@ pub struct TransparentHugePages {
     pub intermediate: BTreeMap<String, String>,
 }
 
-/// Reads everything about memory.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Memory {
     let info = root.text("/proc/meminfo");
     let modules = modules::read(root);

@@ -4,7 +4,6 @@
 //! unknown. Files are read below a [`Root`] and everything else comes from a [`Host`], so that a test can describe a machine
 //! on which it does not run.
 
-mod affinity;
 mod caches;
 mod cgroup;
 pub(crate) mod conditions;
@@ -12,7 +11,6 @@ mod cpu_set;
 mod cpuid;
 #[cfg(test)]
 pub(crate) mod described;
-mod ethtool;
 mod fact;
 mod host;
 mod kernel;
@@ -20,7 +18,6 @@ mod kernel_config;
 mod live;
 mod lookups;
 mod memory;
-mod memory_module;
 mod microarchitecture;
 mod modules;
 mod mounts;
@@ -45,18 +42,16 @@ use std::path::Path;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-pub use affinity::{Pinned, allow_this_thread};
 pub use caches::{Cache, CacheKind};
 pub use cgroup::{GroupParent, Limits};
 pub use conditions::{Conditions, IdleState};
-pub use cpu_set::CpuSet;
+pub use cpu_set::{CpuSet, Pinned, allow_this_thread};
 pub use fact::Fact;
 pub use host::{Event, Folder, Host, Resource, SystemNames};
 pub use kernel::{ClockReading, Kernel};
 pub use live::Live;
 pub use lookups::Nearness;
 pub use memory::{ErrorCorrection, HugePagePool, Memory, TransparentHugePages};
-pub use memory_module::Module;
 pub use microarchitecture::process as manufacturing_process;
 pub use modules::{Bandwidth, Channels};
 pub use network::Adapter;
@@ -66,6 +61,7 @@ pub use rated_disk::RatedDisk;
 pub use raw::RawText;
 pub use remote::{Protocol, Remote, RemoteAddress, RemoteUrl, network_mount};
 pub use route::Route;
+pub use smbios::Module;
 pub use source::{Root, bracketed};
 pub use storage::{Device, Storage};
 pub use tlbs::{Tlb, TlbKind};

@@ -3,16 +3,13 @@
 //! Three sources, in this order: the firmware's own tables (root only), the copy of them that udev made at boot (readable by
 //! all), and the memory controllers' driver (EDAC: sizes and channels, no speed).
 
+use super::fact::Fact;
+use super::smbios::{self, Module};
+use super::source::{Root, parse_size};
 use crate::quantities;
 use crate::quantity::Unit;
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
-
-use super::fact::Fact;
-use super::memory_module::Module;
-use super::smbios;
-use super::source::{Root, parse_size};
+use std::collections::BTreeMap;
 
 /// The distribution of the populated slots over channels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,7 +43,6 @@ pub struct Bandwidth {
 const NO_TABLES: &str = "the firmware tables of memory modules are not readable: a virtual machine usually has none; \
                          on hardware, run as root (or `sudo dmidecode -t memory`)";
 
-/// The slots of the machine.
 pub(super) fn read(root: &Root) -> Fact<Vec<Module>> {
     const TABLE: &str = "/sys/firmware/dmi/tables/DMI";
     let described = |modules: &Vec<Module>| (!modules.is_empty()).then(|| modules.clone());

@@ -41,7 +41,6 @@ const CAPABILITIES: &[(u32, &str, &str)] = &[
     (38, "CAP_PERFMON", "count events of the kernel and of all"),
 ];
 
-/// Reads the rights.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Privileges {
     let status = root.text("/proc/self/status");
     let perf_event_paranoid = root

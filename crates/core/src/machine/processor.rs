@@ -73,50 +73,15 @@ pub struct TickCounter {
 }
 
 /// Extensions that change how memory is copied, fenced, read or timed.
-const FEATURES_OF_INTEREST: &[&str] = &[
-    "sse4_2",
-    "avx",
-    "avx2",
-    "avx512f",
-    "avx512_vbmi2",
-    "avx512_fp16",
-    "avx_vnni",
-    "amx_tile",
-    "erms",
-    "fsrm",
-    "clflushopt",
-    "clwb",
-    "movdiri",
-    "movdir64b",
-    "rdtscp",
-    "constant_tsc",
-    "nonstop_tsc",
-    "tsc_reliable",
-    "pcid",
-    "invpcid",
-    "smep",
-    "smap",
-    "pdpe1gb",
-    "la57",
-    "waitpkg",
-    "hybrid_cpu",
-    "aperfmperf",
-    "atomics",
-    "sve",
-    "sve2",
-    "dcpop",
-    "lrcpc",
-    "asimd",
-    "paca",
-    "bti",
-];
+const FEATURES_OF_INTEREST: &str = "sse4_2 avx avx2 avx512f avx512_vbmi2 avx512_fp16 avx_vnni amx_tile \
+    erms fsrm clflushopt clwb movdiri movdir64b rdtscp constant_tsc nonstop_tsc tsc_reliable pcid invpcid \
+    smep smap pdpe1gb la57 waitpkg hybrid_cpu aperfmperf atomics sve sve2 dcpop lrcpc asimd paca bti";
 
 /// The value that no file contains.
 fn unmeasured() -> Fact<f64> {
     Fact::unknown("it was not measured", "counters, or calibrated streams of instructions")
 }
 
-/// Reads everything about the processor.
 pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processor {
     let all = root.text("/proc/cpuinfo");
     let info = all.clone().map(|info| of_cpu(&info, cpu).to_owned());
@@ -129,8 +94,10 @@ pub(super) fn read(root: &Root, host: &dyn Host, cpu: Option<usize>) -> Processo
     Processor {
         cpu,
         nominal_hz: nominal(root, &folder, &info, specified_base, &tick_counter.declared_hz),
-        maximum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_max_freq")).or_else(|| specified_maximum),
-        minimum_hz: scaled(root, &format!("{folder}/cpufreq/cpuinfo_min_freq")),
+        maximum_hz: root
+            .frequency(&format!("{folder}/cpufreq/cpuinfo_max_freq"))
+            .or_else(|| specified_maximum),
+        minimum_hz: root.frequency(&format!("{folder}/cpufreq/cpuinfo_min_freq")),
         observed_hz: Fact::unknown("it was not measured", "calibrated chains of instructions"),
         cycles_per_instruction: unmeasured(),
         momentary_hz: momentary(root, &folder, &info),
@@ -226,13 +193,6 @@ fn signature(root: &Root, folder: &str, info: &Fact<String>, host: &dyn Host) ->
     ]
 }
 
-/// A cpufreq file, converted from kilohertz.
-fn scaled(root: &Root, path: &str) -> Fact<f64> {
-    root.decimal(path)
-        .because("the kernel has no frequency driver here (usual in a virtual machine)")
-        .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3))
-}
-
 /// The nominal clock, from the most to the least direct source.
 fn nominal(
     root: &Root,
@@ -242,7 +202,7 @@ fn nominal(
     ticks: &Fact<f64>,
 ) -> Fact<f64> {
     specified
-        .or_else(|| scaled(root, &format!("{folder}/cpufreq/base_frequency")))
+        .or_else(|| root.frequency(&format!("{folder}/cpufreq/base_frequency")))
         .or_else(|| {
             root.decimal(&format!("{folder}/acpi_cppc/nominal_freq"))
                 .parse("a frequency", |megahertz| (*megahertz > 0.0).then_some(megahertz * 1e6))
@@ -277,7 +237,7 @@ fn momentary(root: &Root, folder: &str, info: &Fact<String>) -> Fact<f64> {
     line(info, "cpu MHz")
         .parse("a number", |text| decimal(text))
         .map(|megahertz| megahertz * 1e6)
-        .or_else(|| scaled(root, &format!("{folder}/cpufreq/scaling_cur_freq")))
+        .or_else(|| root.frequency(&format!("{folder}/cpufreq/scaling_cur_freq")))
 }
 
 /// The first of all CPUs in /proc/cpuinfo whose counter is not constant if others' are (R-TIM-07): an instruction reports
@@ -343,8 +303,8 @@ fn byte_order() -> &'static str {
 fn features(info: &Fact<String>) -> Fact<Vec<String>> {
     line(info, "flags").or_else(|| line(info, "Features")).map(|flags| {
         let present: Vec<&str> = flags.split_whitespace().collect();
-        let features = FEATURES_OF_INTEREST.iter().filter(|feature| present.contains(feature));
-        features.map(|feature| (*feature).to_owned()).collect()
+        let features = FEATURES_OF_INTEREST.split(' ').filter(|feature| present.contains(feature));
+        features.map(str::to_owned).collect()
     })
 }
 
@@ -352,7 +312,7 @@ fn features(info: &Fact<String>) -> Fact<Vec<String>> {
 fn executed(host: &dyn Host) -> Fact<Vec<String>> {
     let source = "instructions (CPUID, XGETBV)";
     let features: Vec<(&str, bool)> =
-        FEATURES_OF_INTEREST.iter().filter_map(|name| Some((*name, host.executes(name)?))).collect();
+        FEATURES_OF_INTEREST.split(' ').filter_map(|name| Some((name, host.executes(name)?))).collect();
     if features.is_empty() {
         return Fact::unknown("no instruction tells them", source);
     }

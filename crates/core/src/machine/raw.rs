@@ -82,23 +82,19 @@ mod tests {
 
     #[test]
     fn what_identifies_a_machine_or_names_a_path_is_left_out() {
-        let tree = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = tree.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
-        write(
-            "proc/cpuinfo",
-            "processor\t: 0\nmodel name\t: A CPU\nSerial\t: 00deadbeef\n\nprocessor\t: 1\n",
-        );
-        write(
-            "proc/self/mountinfo",
-            "30 20 8:1 /customer /srv/secret rw,relatime,x-owner=anna - ext4 /dev/mapper/anna rw,discard,errors=remount-ro\n",
-        );
-        write("sys/devices/system/cpu/cpu0/cache/index0/level", "1\n");
-        write("sys/devices/system/cpu/cpu0/cache/index0/size", "48K\n");
-        let raw = read(&Root::new(tree.path()), Path::new("/srv/secret/run"));
+        let (_tree, root) = Root::planted(&[
+            (
+                "/proc/cpuinfo",
+                "processor\t: 0\nmodel name\t: A CPU\nSerial\t: 00deadbeef\n\nprocessor\t: 1\n",
+            ),
+            (
+                "/proc/self/mountinfo",
+                "30 20 8:1 /customer /srv/secret rw,relatime,x-owner=anna - ext4 /dev/mapper/anna rw,discard,errors=remount-ro\n",
+            ),
+            ("/sys/devices/system/cpu/cpu0/cache/index0/level", "1\n"),
+            ("/sys/devices/system/cpu/cpu0/cache/index0/size", "48K\n"),
+        ]);
+        let raw = read(&root, Path::new("/srv/secret/run"));
         let all: String = raw.iter().map(|raw| format!("{}\n{}\n", raw.source, raw.text)).collect();
         assert_eq!(raw.len(), 3, "{all}");
         assert!(all.contains("model name\t: A CPU") && all.contains("index0 level=1 size=48K"), "{all}");

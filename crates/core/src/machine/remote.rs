@@ -378,16 +378,14 @@ mod tests {
 
     #[test]
     fn the_mount_that_holds_a_path_is_named() {
-        let tree = tempfile::tempdir().unwrap();
         let folder = tempfile::tempdir().unwrap();
         let here = folder.path().canonicalize().unwrap();
-        std::fs::create_dir_all(tree.path().join("proc/self")).unwrap();
         let line = |kind: &str| {
             format!("31 27 0:50 / {} rw - {kind} nas:/home rw,vers=4.2,addr=192.0.2.7\n", here.display())
         };
         let find = |kind: &str| {
-            std::fs::write(tree.path().join("proc/self/mountinfo"), line(kind)).unwrap();
-            Remote::find(&Root::new(tree.path()), &RemoteAddress::Mounted(here.clone()))
+            let (_tree, root) = Root::planted(&[("/proc/self/mountinfo", &line(kind))]);
+            Remote::find(&root, &RemoteAddress::Mounted(here.clone()))
         };
         let mount = find("nfs4").unwrap();
         assert_eq!((mount.through.as_str(), mount.source.as_deref()), ("NFS mount", Some("nas:/home")));
@@ -397,11 +395,8 @@ mod tests {
 
     #[test]
     fn the_way_to_a_server_is_told_but_where_it_is_this_machine() {
-        let tree = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(tree.path().join("proc/net")).unwrap();
         let way = format!("eth0\t{0}\t{0}\t0003\t0\t0\t0\t{0}\t0\t0\t0\n", "00000000");
-        std::fs::write(tree.path().join("proc/net/route"), way).unwrap();
-        let root = Root::new(tree.path());
+        let (_tree, root) = Root::planted(&[("/proc/net/route", &way)]);
         let route = |text: &str| Remote::find(&root, &text.parse().unwrap()).unwrap().with_route(&root).route;
         let far = Route { adapter: "eth0".to_owned(), gateway: true };
         assert_eq!(route("nfs://192.0.2.7/export/").unwrap().value(), Some(&far));

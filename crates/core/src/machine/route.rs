@@ -93,11 +93,8 @@ mod tests {
         00000000000000000000000000000000 00 00000000000000000000000000000000 00 00000000000000000000000000000000 00000001 1 0 00000201 lo\n";
 
     fn to(address: &str) -> Option<(String, bool)> {
-        let tree = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(tree.path().join("proc/net")).unwrap();
-        std::fs::write(tree.path().join("proc/net/route"), IPV4).unwrap();
-        std::fs::write(tree.path().join("proc/net/ipv6_route"), IPV6).unwrap();
-        let route = Route::to(&Root::new(tree.path()), address.parse().unwrap());
+        let (_tree, root) = Root::planted(&[("/proc/net/route", IPV4), ("/proc/net/ipv6_route", IPV6)]);
+        let route = Route::to(&root, address.parse().unwrap());
         route.value().map(|route| (route.adapter.clone(), route.gateway))
     }
 

@@ -10,6 +10,10 @@ use super::fact::{Fact, MISSING};
 /// No file that is read here is longer; a longer one (or one without end) is cut here.
 const LONGEST: u64 = 4 << 20;
 
+/// The reason where a file of cpufreq does not exist.
+pub(super) const NO_FREQUENCY_DRIVER: &str =
+    "the kernel has no frequency driver here (usual in a virtual machine)";
+
 /// The tree with `/proc`, `/sys`, `/etc`, `/run` and `/boot`: `/`, or a recorded one.
 #[derive(Clone, Debug)]
 pub struct Root {
@@ -59,6 +63,13 @@ impl Root {
     /// The one decimal number in a file.
     pub fn decimal(&self, path: &str) -> Fact<f64> {
         self.text(path).parse("a number", |text| decimal(text))
+    }
+
+    /// A frequency in a file of cpufreq, which has it in kilohertz, Hz.
+    pub fn frequency(&self, path: &str) -> Fact<f64> {
+        self.decimal(path)
+            .because(NO_FREQUENCY_DRIVER)
+            .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3))
     }
 
     /// A switch that is written as 0 or 1 (larger numbers are "on" too), Y or N.
@@ -167,6 +178,21 @@ pub(super) fn decimal(text: &str) -> Option<f64> {
 /// A number with or without `0x` before it.
 pub(super) fn parse_hex(text: &str) -> Option<u64> {
     u64::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
+}
+
+#[cfg(test)]
+impl Root {
+    /// A tree with these files, which is removed when it is dropped.
+    pub(crate) fn planted(files: &[(&str, &str)]) -> (tempfile::TempDir, Root) {
+        let tree = tempfile::tempdir().unwrap();
+        let root = Root::new(tree.path());
+        for (path, text) in files {
+            let path = root.place(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        (tree, root)
+    }
 }
 
 #[cfg(test)]

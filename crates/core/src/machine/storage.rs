@@ -82,7 +82,6 @@ pub struct Device {
     pub link: Fact<String>,
 }
 
-/// Reads the storage under a folder.
 pub(super) fn read(root: &Root, host: &dyn Host, folder: &Path) -> Storage {
     let space = Fact::from_call(host.folder(folder), "statvfs(3)");
     let place = space.value().map_or(folder, |space| space.path.as_path());
@@ -324,14 +323,10 @@ mod tests {
 
     /// The kind derived from a name, a model and the queue's `rotational`.
     fn kind_of(name: &str, model: &str, rotational: &str) -> String {
-        let tree = tempfile::tempdir().unwrap();
-        let folder = tree.path().join("sys/class/block").join(name);
-        for (path, text) in [("queue/rotational", rotational), ("device/model", model)] {
-            let path = folder.join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        kind(&Root::new(tree.path()), name)
+        let place = |file: &str| format!("/sys/class/block/{name}/{file}");
+        let (rotates, called) = (place("queue/rotational"), place("device/model"));
+        let (_tree, root) = Root::planted(&[(&rotates, rotational), (&called, model)]);
+        kind(&root, name)
     }
 
     #[test]

@@ -190,10 +190,7 @@ fn hertz(_: &Root, class: &CoreClass) -> Option<f64> {
 
 fn class(root: &Root, name: String, cpus: CpuSet) -> CoreClass {
     let first = cpus.first().unwrap_or_default();
-    let maximum_hz = root
-        .decimal(&format!("{CPUS}/cpu{first}/cpufreq/cpuinfo_max_freq"))
-        .because("the kernel has no frequency driver here (usual in a virtual machine)")
-        .parse("a frequency", |kilohertz| (*kilohertz > 0.0).then_some(kilohertz * 1e3));
+    let maximum_hz = root.frequency(&format!("{CPUS}/cpu{first}/cpufreq/cpuinfo_max_freq"));
     CoreClass { name, cpus, maximum_hz }
 }
 
@@ -270,7 +267,6 @@ mod tests {
 
     #[test]
     fn threads_are_spread_over_cores_before_a_core_gets_a_second() {
-        let tree = tempfile::tempdir().unwrap();
         // Two cores of two threads, and an efficient core of one.
         let files = [
             ("sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "0-1"),
@@ -281,12 +277,7 @@ mod tests {
             ("sys/devices/cpu_core/cpus", "0-3"),
             ("sys/devices/cpu_atom/cpus", "4"),
         ];
-        for (path, text) in files {
-            let path = tree.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let root = Root::new(tree.path());
+        let (_tree, root) = Root::planted(&files);
         assert_eq!(spread(&root, 0, &[0, 1, 2, 3, 4]), [0, 2, 4, 1, 3]);
         assert_eq!(spread(&root, 3, &[0, 1, 2, 3, 4]), [3, 0, 4, 1, 2]);
         assert_eq!(spread(&root, 1, &[1, 3]), [1, 3], "those that are not allowed are not taken");

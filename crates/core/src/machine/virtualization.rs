@@ -57,7 +57,6 @@ const VIRTUAL_PRODUCTS: &[(&str, &str)] = &[
     ("OpenStack", "KVM (OpenStack)"),
 ];
 
-/// Reads the layers.
 pub(super) fn read(root: &Root, host: &dyn Host) -> Virtualization {
     const DMI: &str = "/sys/class/dmi/id";
     const NO_DMI: &str = "neither the firmware nor the hypervisor provides DMI tables";

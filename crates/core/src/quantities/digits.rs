@@ -5,7 +5,6 @@
 //! value lies inside. An end that differs from zero is never printed as zero; a value that is far nearer to zero than the ends on both
 //! sides of it is.
 
-/// Significant digits of a value.
 const DIGITS: i32 = 3;
 
 /// Those of a value whose interval is narrower than [`NARROW`].
@@ -14,7 +13,6 @@ const NARROW_DIGITS: i32 = 4;
 /// The width of an interval, as a share of its value, below which the value has a further digit.
 const NARROW: f64 = 0.002;
 
-/// The most digits of any number.
 pub(super) const MOST_DIGITS: i32 = 6;
 
 /// Numbers that differ by less than this share differ by the error of their arithmetic.
@@ -83,7 +81,6 @@ pub(super) fn high(high: f64, value: f64, place: i32) -> String {
     }
 }
 
-/// The sign of a negative number.
 const MINUS: char = '−';
 
 /// A quotient closer to a whole number than this is that number: a decimal fraction is rarely a binary one.

@@ -47,7 +47,6 @@ const LEAST: f64 = 1e-4;
 /// The least part of a whole that is printed with its digits, where a smaller unit would show it better.
 const LEAST_PART: f64 = 1e-3;
 
-/// A number without a unit.
 const PLAIN: Measure = measure(1.0, "");
 
 const fn measure(size: f64, symbol: &'static str) -> Measure {

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long the watcher sleeps.
 const SLEEP: Duration = Duration::from_millis(10);
 
 /// The longest delay that scheduling explains: some slices of a fair scheduler (3 to 4 ms on a few CPUs, sched(7)).
@@ -90,7 +89,6 @@ impl Drop for HostWatch {
 }
 
 impl Log {
-    /// Ends a slice.
     fn cut(&mut self) {
         let now = HostCounts::take(self.process);
         let slice = HostSlice {

@@ -383,7 +383,6 @@ type TimedWork<'work, 'site> =
 
 /// The end condition of a trial of timed work.
 struct Until {
-    /// The number of observations that suffices.
     most: usize,
     /// The intended duration, ticks.
     duration: i64,

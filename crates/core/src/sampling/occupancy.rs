@@ -174,7 +174,6 @@ impl CoreReadings {
         }
     }
 
-    /// Forgets the first readings.
     pub(super) fn forget(&mut self, readings: usize) {
         self.stream.drain(..readings);
         self.chain.drain(..readings);

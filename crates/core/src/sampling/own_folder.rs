@@ -23,13 +23,17 @@ pub fn path(folder: &Path, what: &str) -> Result<PathBuf, Failure> {
     Ok(folder.join(what))
 }
 
+/// The user with whose rights this process acts.
+pub fn user() -> u32 {
+    // SAFETY: geteuid touches nothing.
+    unsafe { libc::geteuid() }
+}
+
 /// Refuses a link, another user's folder, and one that others may write to.
 fn ensure_own(folder: &Path) -> Result<(), Failure> {
     let metadata = folder.symlink_metadata();
     let metadata = metadata.map_err(|error| refused("looked for", &folder.join("file"), &error))?;
-    // SAFETY: geteuid touches nothing.
-    let user = unsafe { libc::geteuid() };
-    if metadata.is_dir() && metadata.uid() == user && metadata.mode() & 0o022 == 0 {
+    if metadata.is_dir() && metadata.uid() == user() && metadata.mode() & 0o022 == 0 {
         return Ok(());
     }
     Err(Failure::Unsupported(format!(

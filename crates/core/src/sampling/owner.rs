@@ -4,7 +4,6 @@
 use std::fmt;
 use std::os::unix::fs::MetadataExt;
 
-/// Prefix of the names of all such files.
 const PREFIX: &str = ".fathom-";
 
 /// A process, distinguished from every earlier or later one with its number by its start time, its boot, and its host. A folder

@@ -3,7 +3,7 @@
 //! stopped at once would outlive a run that is killed. Here the child borrows this process's memory until it executes, as after
 //! `vfork(2)`, on a stack of its own, and makes system calls alone.
 
-use super::signals::LAST;
+use super::signals::{LAST, block_none};
 use std::collections::BTreeMap;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
@@ -26,11 +26,8 @@ const STACK: usize = 1 << 16;
 pub struct PipedChild {
     id: libc::pid_t,
     status: Option<ExitStatus>,
-    /// What it reads.
     pub stdin: Option<File>,
-    /// What it writes.
     pub stdout: Option<File>,
-    /// Its complaints.
     pub stderr: Option<File>,
 }
 
@@ -174,12 +171,7 @@ unsafe fn without_handlers() {
             }
         }
     }
-    // SAFETY: a set of signals is plain integers, which the first call fills.
-    unsafe {
-        let mut none: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut none);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, ptr::null_mut());
-    }
+    block_none();
 }
 
 /// Waits for the end of a child of this process.

@@ -95,7 +95,6 @@ fn varying(machine: &Machine) -> Option<String> {
     }
 }
 
-/// The fault found by the examination.
 fn fault(qualification: &Qualification) -> Option<String> {
     if qualification.backward_steps > 0 {
         return Some(format!(

@@ -1,9 +1,9 @@
 //! The results of one trial.
 
 use super::conditions::Conditions;
+use super::counters::OnCpu;
 use super::observations::Observations;
 use super::occupancy::CoreReadings;
-use super::on_cpu::OnCpu;
 use crate::experiment::Counters;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

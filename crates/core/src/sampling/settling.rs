@@ -74,7 +74,6 @@ pub(super) struct BeginningWatch<'trial> {
     /// The windows whose repetitions are remembered: when each began, and how many it has.
     remembered: Vec<(Reading, usize)>,
     agreeing: usize,
-    /// The repetitions that were forgotten.
     pub forgotten: u64,
     /// What was found.
     pub beginning: Option<Beginning>,

@@ -30,6 +30,11 @@ pub fn forget_inherited() {
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
     }
+    block_none();
+}
+
+/// No signal is blocked. System calls alone: safe in a freshly forked child.
+pub(super) fn block_none() {
     // SAFETY: a set of signals is plain integers, which the first call fills; no pointer is kept.
     unsafe {
         let mut none: libc::sigset_t = std::mem::zeroed();

@@ -2,12 +2,11 @@
 
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
 use super::conditions::Snapshot;
-use super::counters::Counting;
+use super::counters::{Counting, OnCpu};
 use super::memory_limit::MemoryLimit;
 use super::observations::Observations;
 use super::observe::{RawSample, Sampler};
 use super::occupancy::{self, CoreWait};
-use super::on_cpu::OnCpu;
 use super::outcome::TrialOutcome;
 use super::partner_core::PartnerCore;
 use super::sample::Sample;

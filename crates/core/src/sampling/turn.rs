@@ -281,7 +281,6 @@ pub fn file_locks(folder: &Path) -> Result<Ends, Failure> {
     Ok((Box::new(begins), Box::new(echoes)))
 }
 
-/// One side of the rotating locks.
 struct FileLock {
     file: OwnedFd,
     step: i64,

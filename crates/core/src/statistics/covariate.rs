@@ -48,7 +48,6 @@ pub struct CovariateFit {
     source: SlopeSource,
     /// The mean distance of the trials from the reference, of the covariate's logarithm.
     from_reference: f64,
-    /// The number of trials.
     trials: usize,
 }
 

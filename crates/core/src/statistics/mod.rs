@@ -12,7 +12,6 @@
 mod change_points;
 mod contrast;
 mod covariate;
-mod difference;
 mod dip;
 mod distribution;
 mod estimate;
@@ -31,28 +30,24 @@ mod pool;
 mod precision;
 mod proportion;
 mod quantile;
-mod ratio;
-mod robust_line;
 mod rounded;
 mod segments;
 mod sequential;
 mod signed_rank;
 mod steady;
-mod summary;
 mod two_groups;
 
 pub use change_points::{change_points, errors_of_a_series};
 pub use contrast::{Contrast, LogLevel};
 pub use covariate::CovariateFit;
-pub use difference::difference;
 pub use distribution::middle_half_of_student;
-pub use estimate::{Estimate, MINIMUM_TRIALS, estimate};
+pub use estimate::{Estimate, MINIMUM_TRIALS, difference, estimate};
 pub use false_discovery::discoveries;
 pub use levels::{LevelHistogram, Levels, Occupancy, levels};
-pub use line::{Line, fit_line, residuals};
+pub use line::{Line, RobustLine, fit_line, residuals, theil_sen};
 pub use line_over_rounds::line_over_rounds;
-pub use mean::{Mean, mean};
-pub use measured::{Interval, Measured};
+pub use mean::{Mean, Summary, TRIMMED, mean, summary};
+pub use measured::{Interval, Measured, Ratio, ratio};
 pub use modes::{Mode, modes};
 pub use outlier::{Outliers, Spread, normal_deviation, outliers, spread};
 pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
@@ -61,8 +56,6 @@ pub use proportion::share_interval;
 pub use quantile::{
     SortedSample, median, midmean, minimum_sample, quantile, quantile_interval, supported_percentiles,
 };
-pub use ratio::{Ratio, ratio};
-pub use robust_line::{RobustLine, theil_sen};
 pub use rounded::{FARTHEST_FROM_ITS_TIMES, between_steps};
 pub use segments::{Segments, SegmentsOverRounds, segments_over_rounds, two_segments};
 pub use sequential::{
@@ -70,5 +63,4 @@ pub use sequential::{
     side_of_mean,
 };
 pub use steady::{settled_from, steady_from};
-pub use summary::{Summary, TRIMMED, summary};
 pub use two_groups::two_groups;

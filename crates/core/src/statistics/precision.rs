@@ -1,7 +1,6 @@
 //! The precision of an estimate, and the number of trials for a better one.
 
-use super::difference::reach;
-use super::estimate::{Estimate, MINIMUM_TRIALS};
+use super::estimate::{Estimate, MINIMUM_TRIALS, reach};
 use super::measured::Interval;
 use super::over_trials::foreseen;
 use super::pool::Pool;

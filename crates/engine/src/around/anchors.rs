@@ -2,7 +2,7 @@
 
 use crate::plan::{
     FIRST_WRITE, GETPPID, LOOPBACK_ROUND_TRIP, PIPE_ON_ONE_CPU, READ_FROM_DEVICE, Set, SetMember,
-    WRITE_AND_FSYNC,
+    WRITE_AND_FSYNC, random_loads,
 };
 use fathom_core::experiment::At::{self, Cache, Least, Name, Nearest, Number};
 use fathom_core::experiment::Selector;
@@ -23,37 +23,28 @@ pub(super) const PROCESSOR_TIME: &str = "processor time";
 pub(super) const FSYNC: &str = "fsync";
 pub(super) const READ: &str = "read from the device";
 
-/// The margin of a dimension.
 pub(super) fn margin(name: &str) -> f64 {
     if [FSYNC, READ].contains(&name) { MARGIN_OF_DEVICES } else { MARGIN }
 }
 
-/// An array of a size, in an order that no prefetcher predicts.
-const fn chase(size: &'static [(&'static str, At)]) -> Selector {
-    Selector::of("memory/load_latency", size)
-}
-
 /// The time that a CPU leaves to a thread which wants it.
-const fn time_of(cpu: &'static [(&'static str, At)]) -> Selector {
-    Selector::of("cpu/noise", cpu)
+const fn time_of(cpu: u64) -> [(&'static str, At); 2] {
+    [("figure", Name("lost")), ("cpu", Number(cpu))]
 }
 
 /// The dimensions, and the point of each; processor time is that of up to four CPUs together.
 const MEMBERS: [SetMember; 15] = [
-    (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(0))])),
-    (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(1))])),
-    (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(2))])),
-    (PROCESSOR_TIME, time_of(&[("figure", Name("lost")), ("cpu", Number(3))])),
+    (PROCESSOR_TIME, Selector::of("cpu/noise", &time_of(0))),
+    (PROCESSOR_TIME, Selector::of("cpu/noise", &time_of(1))),
+    (PROCESSOR_TIME, Selector::of("cpu/noise", &time_of(2))),
+    (PROCESSOR_TIME, Selector::of("cpu/noise", &time_of(3))),
     ("system call", GETPPID),
     ("pipe hand-over", PIPE_ON_ONE_CPU),
     ("page fault", FIRST_WRITE),
-    ("L1 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(1))])),
-    ("L2 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(2))])),
-    ("L3 latency", chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(3))])),
-    (
-        "memory latency",
-        chase(&[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Nearest(128 << 20))]),
-    ),
+    ("L1 latency", Selector::of("memory/load_latency", &random_loads(Cache(1)))),
+    ("L2 latency", Selector::of("memory/load_latency", &random_loads(Cache(2)))),
+    ("L3 latency", Selector::of("memory/load_latency", &random_loads(Cache(3)))),
+    ("memory latency", Selector::of("memory/load_latency", &random_loads(Nearest(128 << 20)))),
     (
         "memory bandwidth",
         Selector::of(

@@ -20,7 +20,6 @@ pub(super) struct StopGuard {
 }
 
 impl StopGuard {
-    /// Starts the guard of this group.
     pub fn over(group: libc::pid_t) -> Result<Self> {
         let (reading, writing) = partner::pipe().map_err(|failure| anyhow::anyhow!("{failure}"))?;
         // SAFETY: the child makes system calls alone, and ends without running anything of this process.

@@ -16,7 +16,6 @@ use fathom_core::quantities;
 use fathom_core::sampling::HostSlice;
 use fathom_core::statistics;
 
-/// The names of these dimensions.
 pub(super) const OTHERS: &str = "CPU time of other programs";
 pub(super) const HYPERVISOR: &str = "CPU time that the hypervisor took";
 pub(super) const QUOTA: &str = "stopped by a CPU quota";
@@ -67,7 +66,6 @@ const CONDITIONS: [WatchedCondition; 7] = [
     WatchedCondition::of(MEMORY_WAITED, 0.02, |slice| slice.memory_pressure_s),
 ];
 
-/// CPU time of other programs.
 fn others_s(slice: &HostSlice) -> Option<f64> {
     Some(slice.busy_s? - slice.own_s)
 }

@@ -15,7 +15,6 @@ static COMMAND: AtomicI32 = AtomicI32::new(0);
 /// The last signal of another process that came while there was no command; 0 for none.
 static UNPASSED: AtomicI32 = AtomicI32::new(0);
 
-/// Whether a signal came while the command ran.
 static SIGNALLED: AtomicBool = AtomicBool::new(false);
 
 const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];

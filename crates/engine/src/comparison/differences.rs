@@ -30,7 +30,6 @@ pub const REFUSED: [(&str, &str); 2] = [
 /// The least difference in share from which the core counts as shared more of the time on one side.
 const SHARED_MORE: f64 = 0.1;
 
-/// Reads a fact from a run.
 type FactReading = fn(&ReducedRun) -> String;
 
 /// The compared facts, and the name of those that make a comparison doubtful.

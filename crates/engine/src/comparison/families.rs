@@ -51,7 +51,6 @@ const FAR: f64 = 1.5;
 /// median, which varies more than their mean; for nine of ten, simulated pairs find four of five.
 const POWER: f64 = 0.9;
 
-/// The most further runs that are proposed.
 const MOST_RUNS: u32 = 99;
 
 /// The points of a family with their common ratio.

@@ -24,7 +24,6 @@ pub struct Margins {
 struct MarginsFile {
     /// The margin of all experiments that are not named.
     margin: Option<f64>,
-    /// Margins by name or glob.
     #[serde(default)]
     experiments: BTreeMap<String, f64>,
 }

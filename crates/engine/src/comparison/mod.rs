@@ -6,12 +6,10 @@
 //! ([`NotCompared`]).
 
 mod composition;
-mod core_frequency;
 mod differences;
 mod equal_frequency;
 mod families;
 mod family;
-mod gate;
 mod history;
 mod like_with_like;
 mod margins;
@@ -23,12 +21,11 @@ mod verdict;
 pub use composition::{Composition, UnjudgedFamily};
 pub use differences::{Difference, REFUSED};
 pub use families::PooledFamily;
-pub use gate::{Decision, decide};
 pub use history::{History, histories};
 pub use margins::Margins;
 pub use repeatability::Repeatability;
 pub use side::{Level, ReducedRun, Side};
-pub use verdict::{FALSE_DISCOVERIES, Verdict};
+pub use verdict::{Decision, FALSE_DISCOVERIES, Verdict, decide};
 
 use self::equal_frequency::EqualFrequency;
 use self::like_with_like::{LevelsOfSide, like_with_like};
@@ -432,7 +429,6 @@ fn row(
     }
 }
 
-/// Sets the verdicts.
 fn judge(families: &mut [PooledFamily], rows: &mut [Row]) {
     let judged: Vec<Judged> = rows
         .iter()

@@ -1,6 +1,6 @@
 //! The sides of a comparison: runs, reduced to the necessary data, so that thousands fit into memory.
 
-use super::core_frequency;
+use super::equal_frequency;
 use crate::record::{Header, MethodParameter, Run};
 use crate::results::{AtFrequency, CoreState, Outcome, PointDistance, PointResult, Results};
 use fathom_core::experiment::Point;
@@ -148,11 +148,11 @@ fn step(samples: &[Vec<f64>]) -> Option<f64> {
 impl ReducedRun {
     /// Reduces a run, from its results.
     pub fn of(results: &Results) -> Self {
-        let frequencies = core_frequency::by_point(results.run);
+        let frequencies = equal_frequency::by_point(results.run);
         ReducedRun {
             header: bare(&results.run.header),
             core_shared: results.core_shared.as_ref().map(|shared| shared.share),
-            core_frequency: core_frequency::over(results.run),
+            core_frequency: equal_frequency::over(results.run),
             usual_hz: results.core_hz,
             levels: results.points.iter().map(|point| level(point, &frequencies)).collect(),
         }
@@ -168,7 +168,7 @@ fn bare(header: &Header) -> Header {
     Header { plan: vec![], methods: vec![], ..header.clone() }
 }
 
-fn level(point: &PointResult, frequencies: &core_frequency::FrequenciesByPoint) -> Level {
+fn level(point: &PointResult, frequencies: &equal_frequency::FrequenciesByPoint) -> Level {
     let observed = frequencies.get(&(point.experiment.as_str(), &point.point));
     Level {
         experiment: point.experiment.clone(),

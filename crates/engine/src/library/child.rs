@@ -1,12 +1,10 @@
 //! The entry at which a program becomes a measuring process if it was started as one.
 
-use super::error::Error;
 use super::operation::Operation;
-use super::session::Session;
+use super::session::{Error, Session};
 use crate::run::answer_visits;
 use anyhow::{Context, Result, anyhow, bail};
-use fathom_core::experiment::Experiment;
-use fathom_core::experiment::registry;
+use fathom_core::experiment::{Experiment, registry};
 use fathom_core::message::tell;
 use fathom_core::sampling::child::is_asked;
 use fathom_core::sampling::preparing;

@@ -51,15 +51,10 @@
 //! starts others. If a program does not reach `child_main` when it is executed again, or without its operation, its trials
 //! fail with that as the reason.
 
-mod around;
 mod child;
-mod error;
-mod measured;
 mod operation;
 mod session;
 
 pub use child::child_main;
-pub use error::Error;
-pub use measured::Measured;
 pub use operation::Operation;
-pub use session::Session;
+pub use session::{Error, Measured, Session};

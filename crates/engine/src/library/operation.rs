@@ -9,7 +9,6 @@ use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-/// The family of these experiments.
 pub(super) const FAMILY: &str = "own";
 
 const METHOD: &str = "The operation is called in a loop, in batches long against the clock and short against the timer tick, \
@@ -89,7 +88,6 @@ impl Operation {
         self
     }
 
-    /// The operation's name.
     pub(super) fn name(&self) -> &'static str {
         named(self.about.name)
     }

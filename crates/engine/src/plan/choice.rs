@@ -15,7 +15,6 @@ pub(super) const GOAL: usize = 8;
 /// after 4 ms or 25.
 const FOR_ALL: f64 = 0.5;
 
-/// The result of choosing.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Choice {
     /// The total number of trials that each part gets; 0 if it is left out.
@@ -24,7 +23,6 @@ pub(super) struct Choice {
     pub(super) observe: f64,
 }
 
-/// The input of choosing.
 pub(super) struct Choosing<'plan> {
     pub(super) layout: &'plan Layout,
     pub(super) prices: &'plan Prices,

@@ -119,10 +119,8 @@ impl Costs {
     }
 }
 
-/// The estimated costs of everything.
 #[derive(Debug)]
 pub(super) struct Prices {
-    /// The cost of each part.
     pub(super) own: Vec<Own>,
     /// The preparation of each block, seconds, which belongs to none of its parts.
     pub(super) preparation: Vec<f64>,

@@ -24,14 +24,12 @@ const SHARES: f64 = 3.0;
 /// experiments, which were asked for by name, each may take [`SHARES`] times as much as with equal shares.
 const ONE_OF_MANY: f64 = 0.08;
 
-/// All parts, and their arrangement.
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The parts in the order of the report.
     pub(super) parts: Vec<PlanPart>,
     /// The parts of each block, in the order of the report.
     pub(super) blocks: Vec<Vec<usize>>,
-    /// The part of each point.
     pub(super) part_of: Vec<usize>,
     /// The share of a run that each experiment may take beyond the trials that its intervals need.
     pub(super) fair_shares: Vec<f64>,

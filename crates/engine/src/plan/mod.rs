@@ -9,7 +9,6 @@ mod pilot;
 mod placement;
 mod planner;
 mod progress;
-mod promise;
 mod recorded;
 mod selection;
 mod set;
@@ -23,18 +22,19 @@ pub use jobs::{Importance, Job, blocks, jobs};
 pub use placement::{Cpus, alike, choose};
 pub use planner::Planner;
 pub use progress::Progress;
-pub use promise::PROMISED_TRIALS;
-pub use promise::TRIALS_ASKED;
 pub use recorded::{RecordedCosts, places};
 pub use selection::{UnknownExperiment, names, select};
 pub(crate) use set::{
     FIRST_WRITE, GETPPID, LOOPBACK_ROUND_TRIP, PIPE_ON_ONE_CPU, READ_FROM_DEVICE, WRITE_AND_FSYNC,
+    random_loads,
 };
 pub use set::{SETS, Set, SetMember};
 pub use settlement::{Price, Settlement};
 pub use simulation::{Simulated, VisitTimes, forecast, simulate};
 pub use sized::{NoSizes, SIZES, ensure_sized, swept};
-pub use step::{CoreWanted, Moment, Moments, PlannerSettings, SHORTEST, Step, Visit};
+pub use step::{
+    CoreWanted, Moment, Moments, PROMISED_TRIALS, PlannerSettings, SHORTEST, Step, TRIALS_ASKED, Visit,
+};
 
 use crate::record::PlannedPoint;
 use fathom_core::experiment;

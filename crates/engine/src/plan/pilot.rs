@@ -5,7 +5,7 @@
 //! the rest of the time.
 
 use super::layout::Layout;
-use super::promise::PROMISED_TRIALS;
+use super::step::PROMISED_TRIALS;
 use fathom_core::sorting;
 use std::collections::VecDeque;
 

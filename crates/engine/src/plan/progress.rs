@@ -1,6 +1,6 @@
 //! The progress of a point, on which the order of trials depends.
 
-use super::promise::PROMISED_TRIALS;
+use super::step::PROMISED_TRIALS;
 use crate::results::CoreTrials;
 use fathom_core::statistics::MINIMUM_TRIALS;
 

@@ -1,7 +1,7 @@
 //! Sets: points of several experiments under one name, chosen for a purpose, with limits on time and memory.
 
 use crate::record::PlannedPoint;
-use fathom_core::experiment::At::{Least, Most, Name, Number};
+use fathom_core::experiment::At::{self, Least, Most, Name, Number};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{Experiment, Requirement, Selector};
 use fathom_core::machine::Machine;
@@ -71,6 +71,15 @@ pub(crate) const WRITE_AND_FSYNC: Selector = Selector::of(
     &[("durability", Name("on the device, fsync")), ("order", Name("random")), ("block", Number(4 * KIB))],
 );
 
+/// Loads from an array of a size, in an order that no prefetcher predicts.
+pub(crate) const fn random_loads(size: At) -> [(&'static str, At); 3] {
+    [("order", Name("random cycle")), ("pages", Name("huge")), ("size", size)]
+}
+
+const fn in_memory(parameter: &'static str, variant: &'static str) -> [(&'static str, At); 3] {
+    [(parameter, Name(variant)), ("level", Name("memory")), ("size", Most)]
+}
+
 /// The set that identifies a slow host of a fleet in a minute, without privilege and in little memory. The choice of points:
 /// `docs/fleet.md`.
 static FLEET: Set = Set {
@@ -117,62 +126,23 @@ static FLEET: Set = Set {
                 &[("measure", Name("fork, exit, wait")), ("placement", Name("one-cpu"))],
             ),
         ),
-        (
-            "loads from L1",
-            Selector::of(
-                "memory/load_latency",
-                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(16 * KIB))],
-            ),
-        ),
+        ("loads from L1", Selector::of("memory/load_latency", &random_loads(Number(16 * KIB)))),
         (
             "loads from L2 of most machines",
-            Selector::of(
-                "memory/load_latency",
-                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(512 * KIB))],
-            ),
+            Selector::of("memory/load_latency", &random_loads(Number(512 * KIB))),
         ),
         (
             "loads from a share of the last cache",
-            Selector::of(
-                "memory/load_latency",
-                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(4 * MIB))],
-            ),
+            Selector::of("memory/load_latency", &random_loads(Number(4 * MIB))),
         ),
         (
             "loads from more of the last cache",
-            Selector::of(
-                "memory/load_latency",
-                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(16 * MIB))],
-            ),
+            Selector::of("memory/load_latency", &random_loads(Number(16 * MIB))),
         ),
-        (
-            "loads from memory",
-            Selector::of(
-                "memory/load_latency",
-                &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Number(128 * MIB))],
-            ),
-        ),
-        (
-            "reading memory, one core",
-            Selector::of(
-                "memory/bandwidth",
-                &[("kind", Name("read")), ("level", Name("memory")), ("size", Most)],
-            ),
-        ),
-        (
-            "writing memory, one core",
-            Selector::of(
-                "memory/bandwidth",
-                &[("method", Name("memset")), ("level", Name("memory")), ("size", Most)],
-            ),
-        ),
-        (
-            "copying memory, one core",
-            Selector::of(
-                "memory/bandwidth",
-                &[("method", Name("memcpy")), ("level", Name("memory")), ("size", Most)],
-            ),
-        ),
+        ("loads from memory", Selector::of("memory/load_latency", &random_loads(Number(128 * MIB)))),
+        ("reading memory, one core", Selector::of("memory/bandwidth", &in_memory("kind", "read"))),
+        ("writing memory, one core", Selector::of("memory/bandwidth", &in_memory("method", "memset"))),
+        ("copying memory, one core", Selector::of("memory/bandwidth", &in_memory("method", "memcpy"))),
         (
             "the channels of memory",
             Selector::of(

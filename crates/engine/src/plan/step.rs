@@ -1,9 +1,10 @@
-//! The planner's input and its answers.
+//! The planner's input and its answers, and how many trials it promises to a point.
 
-use super::TRIALS;
-use super::pilot;
 use super::settlement::Settlement;
+use super::{TRIALS, pilot};
 use crate::record::Ending;
+use fathom_core::statistics::MINIMUM_TRIALS;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// The shortest useful observation time of a trial: a shorter one has too few observations.
@@ -119,3 +120,11 @@ pub struct Visit {
     /// The longest time in which a file may be made that later trials read too; a file that takes longer is not written.
     pub making: Duration,
 }
+
+/// The number of trials that a point gets if it is not left out: two more than an interval needs
+/// ([`MINIMUM_TRIALS`](fathom_core::statistics::MINIMUM_TRIALS)), because Student's t makes that of four trials half as wide again as
+/// that of six which scatter as much, and a trial may fail or find its core shared.
+pub const PROMISED_TRIALS: usize = 6;
+
+/// The numbers of trials that may be asked for: as many as an interval needs, up to more than any report had.
+pub const TRIALS_ASKED: RangeInclusive<u32> = MINIMUM_TRIALS as u32..=10_000;

@@ -106,7 +106,6 @@ impl Door<'_> {
     }
 }
 
-/// Whether two files are one.
 fn is_same(one: &Metadata, other: &Metadata) -> bool {
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }

@@ -299,7 +299,6 @@ struct KeepingShares {
     observations: usize,
     /// The errors of the test of their mean.
     errors: SideErrors,
-    /// The figure.
     estimate: Option<SequentialEstimate>,
     /// Whether the sample is large enough for the figure.
     supported: bool,

@@ -326,7 +326,6 @@ fn percentile(name: &str, direction: RightSide) -> Result<f64, String> {
     }
 }
 
-/// A zone of indifference.
 fn zone(text: &str) -> Result<f64, String> {
     percentage(text).filter(|share| *share <= 0.5).ok_or_else(|| {
         format!("`indifference = \"{text}\"`: expected a share of the limit up to half, such as \"2 %\"")

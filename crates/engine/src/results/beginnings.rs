@@ -58,22 +58,14 @@ fn is_first(trial: &Trial) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{BlockVisit, TrialOutcome};
-    use fathom_core::experiment::Point;
+    use crate::record::BlockVisit;
+    use crate::results::planted;
     use fathom_core::sampling::Sample;
 
     fn trial(place: u32, lasted_ns: f64, first_cost: Option<f64>) -> Trial {
         let beginning = Some(Beginning { lasted_ns, repeated_ns: 1e8, first_cost });
-        Trial {
-            experiment: "cpu/wake_up".to_owned(),
-            point: Point::new(),
-            round: 1,
-            seed: 1,
-            began_s: 0.0,
-            took_s: 0.1,
-            block: Some(BlockVisit { process: 1, place, shared_s: 0.0 }),
-            outcome: TrialOutcome::Measured { sample: Sample { beginning, ..Sample::default() } },
-        }
+        let block = BlockVisit { process: 1, place, shared_s: 0.0 };
+        planted::trial("cpu/wake_up", 0.1, block, Sample { beginning, ..Sample::default() })
     }
 
     #[test]

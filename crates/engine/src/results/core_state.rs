@@ -104,12 +104,15 @@ const FEWEST_LOOKS: usize = 40;
 
 /// The share of the time that the core was shared, of that in which its state is clear.
 fn share_of_time(looks: &[(f64, Occupancy)]) -> Option<f64> {
+    let times = looks.windows(2).map(|pair| (pair[0].1, pair[1].0 - pair[0].0));
+    share_shared(&times.collect::<Vec<_>>())
+}
+
+/// The share of shared times in those of a clear state.
+fn share_shared(times: &[(Occupancy, f64)]) -> Option<f64> {
+    // A sum of nothing is a negative zero.
     let time = |state: Occupancy| -> f64 {
-        0.0 + looks
-            .windows(2)
-            .filter(|pair| pair[0].1 == state)
-            .map(|pair| pair[1].0 - pair[0].0)
-            .sum::<f64>()
+        0.0 + times.iter().filter(|(other, _)| *other == state).map(|(_, time)| time).sum::<f64>()
     };
     let (alone, shared) = (time(Occupancy::Alone), time(Occupancy::Shared));
     (alone + shared > 0.0).then(|| shared / (alone + shared))
@@ -254,12 +257,7 @@ pub(super) fn shared_share(sample: &Sample, levels: &Levels) -> Option<f64> {
         }
         _ => sample.core.as_ref()?.quotients().map(|quotient| (levels.state(quotient), 1.0)).collect(),
     };
-    // A sum of nothing is a negative zero.
-    let time = |occupancy: Occupancy| -> f64 {
-        0.0 + timed_states.iter().filter(|(state, _)| *state == occupancy).map(|(_, time)| time).sum::<f64>()
-    };
-    let (alone, shared) = (time(Occupancy::Alone), time(Occupancy::Shared));
-    (alone + shared > 0.0).then(|| shared / (alone + shared))
+    share_shared(&timed_states)
 }
 
 #[cfg(test)]

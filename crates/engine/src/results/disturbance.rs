@@ -29,7 +29,6 @@ fn trials_with(mut counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<
 }
 
 impl Disturbance {
-    /// Sums over these samples.
     pub(super) fn of(measured: &[&Sample]) -> Self {
         let conditions = || measured.iter().map(|sample| &sample.conditions);
         let spun: f64 = conditions().map(|trial| trial.spun_ns).sum();

@@ -2,7 +2,6 @@
 //! only show what is computed here.
 
 mod accuracy;
-mod again;
 mod at_frequency;
 mod beginnings;
 pub mod bounds;
@@ -17,25 +16,18 @@ mod disturbance;
 mod evidence;
 mod explanation;
 mod headline;
-mod descheduled;
 mod known_states;
-mod left_out;
 mod mechanisms;
-mod method;
 mod missed;
 mod mixture;
-mod prediction_error;
 mod outcome;
-mod over_time;
 #[cfg(test)]
 mod planted;
 mod point;
-mod point_core;
+mod point_states;
 mod point_estimate;
-mod point_distance;
 mod processor_time;
 mod published_statistics;
-mod shape;
 mod valid_trials;
 mod time_spent;
 mod trend;
@@ -46,7 +38,6 @@ mod visits;
 mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
-pub use again::predicted_again;
 pub use at_frequency::AtFrequency;
 pub use beginnings::Beginnings;
 pub use core_frequency::{by_chain, core_hz, core_hz_of};
@@ -61,17 +52,14 @@ pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
-pub use left_out::{budget, rounded};
 pub use mechanisms::{Mechanism, MechanismKind};
 pub use mixture::{MachineState, Mixture, StatePart, TrialState};
-pub use outcome::Outcome;
-pub use over_time::mean_over_time;
+pub use outcome::{Outcome, budget, rounded};
 pub(crate) use point::is_each;
 pub use point::{PointResult, REMAINDER};
-pub use point_core::PointCore;
-pub use point_distance::PointDistance;
+pub use point_states::{PointCore, PointDistance};
 pub use processor_time::ProcessorTime;
-pub use published_statistics::{PublishedStatistics, ticks_and_cycles};
+pub use published_statistics::{PublishedStatistics, mean_over_time, ticks_and_cycles};
 pub use time_spent::{RunTime, TimeSpent};
 pub use trend::{PredictedStep, TrendResult};
 pub use unlike_cpus::{UnlikeCpu, is_on_unlike};
@@ -169,7 +157,7 @@ impl<'run> Results<'run> {
         let mut cross_checks = core_use::cross_checks(either);
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> =
-            prediction_error::finding(&points).into_iter().chain(misses.overall).collect();
+            accuracy::finding(&points).into_iter().chain(misses.overall).collect();
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
             let causes = mechanisms
@@ -251,7 +239,7 @@ impl<'run> Results<'run> {
 
     /// The method by which an experiment was measured; `None` if neither this program nor the run file describes it.
     pub fn method(&self, name: &str) -> Option<Cow<'run, Method>> {
-        method::method(self.run, name, self.of_experiment(name).next()?.method_version)
+        point::method(self.run, name, self.of_experiment(name).next()?.method_version)
     }
 
     /// The findings about one experiment.
@@ -270,6 +258,33 @@ impl<'run> Results<'run> {
         let lost = self.run.closing.as_ref().is_some_and(|closing| closing.peer_lost.is_some());
         lost || self.failures() > 0
     }
+}
+
+/// The run with the predictions of this program in place of its own. Points of other versions of a method keep theirs, and bounds stay.
+///
+/// A run file keeps the predictions that were made before its measurements. These are made afterwards, from the machine's description and
+/// the figures of the finished run, to judge today's predictors by machines that were measured earlier. No predictor uses the point that
+/// it predicts, nor a later experiment (`tests/hermetic/predictions`), so a result is still not part of its own prediction.
+#[must_use]
+pub fn predicted_again(mut run: Run) -> Run {
+    let states = RunStates::of(&run);
+    let unlike = UnlikeCpu::all(&run, states.core.as_ref());
+    let results = point::results(&run, states.known(), &unlike);
+    let mut known = everything(&run, &results, states.frequency);
+    known.virtual_peer = virtual_peer::has_one(&run);
+    let mut lines = run.predictions.clone();
+    for line in &mut lines {
+        let of_line =
+            |result: &&PointResult| result.experiment == line.experiment && result.point == line.point;
+        let Some(Ok(method)) = results.iter().find(of_line).map(PointResult::method) else { continue };
+        (line.prediction, line.unpredicted) = match method.predict(&line.point, &known) {
+            Ok(prediction) => (Some(prediction), None),
+            Err(reason) => (None, Some(reason)),
+        };
+    }
+    drop(known);
+    run.predictions = lines;
+    run
 }
 
 /// The experiments that can have findings: those of which this program has the method version that measured the run.
@@ -318,7 +333,6 @@ fn supported<'run>(
     known
 }
 
-/// The values with the core shared.
 fn with_the_core_shared(points: &[PointResult]) -> Vec<(String, Point, Found)> {
     let of = |point: &PointResult| {
         Some((point.experiment.clone(), point.point.clone(), Found::of(point.shared()?, point.unit)))

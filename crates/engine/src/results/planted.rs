@@ -1,10 +1,12 @@
 //! Figures that tests plant for rules to judge.
 
 use super::{Disturbance, Evidence, Outcome, PointResult};
+use crate::record::{BlockVisit, Trial, TrialOutcome};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Prediction, Selector};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
+use fathom_core::sampling::Sample;
 use fathom_core::statistics::Estimate;
 use serde_json::{Map, Value, json};
 
@@ -49,6 +51,20 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         processor_time: None,
         explanation: None,
         because: None,
+    }
+}
+
+/// A trial of one experiment, in which this was observed.
+pub fn trial(experiment: &str, took_s: f64, block: BlockVisit, sample: Sample) -> Trial {
+    Trial {
+        experiment: experiment.to_owned(),
+        point: Point::new(),
+        round: 1,
+        seed: 1,
+        began_s: 0.0,
+        took_s,
+        block: Some(block),
+        outcome: TrialOutcome::Measured { sample },
     }
 }
 

@@ -9,26 +9,23 @@ use super::evidence::Evidence;
 use super::explanation::Explanation;
 use super::headline::Headline;
 use super::known_states::KnownStates;
-use super::left_out;
-use super::method::parameters;
-use super::mixture::{MachineState, Mixture};
-use super::outcome::Outcome;
-use super::point_core::PointCore;
-use super::point_distance::PointDistance;
+use super::mixture::{self, MachineState, Mixture};
+use super::outcome::{self, Outcome};
+use super::point_states::{PointCore, PointDistance};
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
-use super::shape;
 use super::unlike_cpus::{self, UnlikeCpu};
 use super::valid_trials::ValidTrials;
 use super::visits::Visits;
 use crate::parallel;
-use crate::record::{MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
+use crate::record::{Method, MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
 use fathom_core::experiment::{Bound, Experiment, Found, Point, Prediction, Statement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Estimate, Mode, Outliers};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// The result of one point.
@@ -217,7 +214,6 @@ pub fn results(run: &Run, states: KnownStates, unlike: &[UnlikeCpu]) -> Vec<Poin
     parallel::map(&run.header.plan, |_, planned| result(planned))
 }
 
-/// Judges the trials of one point.
 fn judge(
     (run, states): (&Run, KnownStates),
     planned: &PlannedPoint,
@@ -234,7 +230,7 @@ fn judge(
     };
     let visits = Visits::of(run, planned, trials_of_figure, states);
     // Fewer trials than an interval needs are not a result; they remain in the run file.
-    let unaffordable = left_out::reason(run, planned, trials);
+    let unaffordable = outcome::reason(run, planned, trials);
     let headline =
         Headline::from(run, planned.unit, trials_of_figure, &visits).filter(|_| unaffordable.is_none());
     let samples: Vec<Vec<f64>> = visits.chosen.iter().map(|visit| visit.operation.clone()).collect();
@@ -259,7 +255,7 @@ fn judge(
     };
     let published =
         PublishedStatistics::of(&visits.chosen, &measured).filter(|_| outcome.estimate().is_some());
-    let modes = shape::distinct_modes(&all);
+    let modes = mixture::distinct_modes(&all);
     PointResult {
         experiment: planned.experiment.clone(),
         method_version: planned.method_version,
@@ -331,6 +327,27 @@ pub(crate) fn is_each(observations: &Observations) -> bool {
 /// The first point of each experiment, in the order of the plan.
 pub(super) fn first_of_each(points: &[PointResult]) -> impl Iterator<Item = &PointResult> {
     points.chunk_by(|one, other| one.experiment == other.experiment).filter_map(<[_]>::first)
+}
+
+/// The method of this version; `None` where neither this program nor the run file describes it.
+pub(super) fn method<'run>(run: &'run Run, name: &str, version: u32) -> Option<Cow<'run, Method>> {
+    if let Ok(experiment) = registry::recorded(name, version) {
+        return Some(Cow::Owned(Method::of(experiment.about())));
+    }
+    recorded(run, name, version).map(Cow::Borrowed)
+}
+
+/// The parameters that the method of a point declares.
+pub(super) fn parameters(run: &Run, planned: &PlannedPoint) -> Vec<MethodParameter> {
+    let recorded = || recorded(run, &planned.experiment, planned.method_version);
+    match planned.method() {
+        Ok(experiment) => MethodParameter::all(experiment.about()),
+        Err(_) => recorded().map(|method| method.parameters.clone()).unwrap_or_default(),
+    }
+}
+
+fn recorded<'run>(run: &'run Run, name: &str, version: u32) -> Option<&'run Method> {
+    run.header.methods.iter().find(|method| method.experiment == name && method.version == version)
 }
 
 #[cfg(test)]

@@ -126,21 +126,13 @@ fn observed(sample: &Sample, ticks_per_second: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{BlockVisit, TrialOutcome};
-    use fathom_core::experiment::Point;
+    use crate::record::BlockVisit;
+    use crate::results::planted;
     use fathom_core::sampling::{CoreReadings, OnCpu};
 
     fn trial(took_s: f64, sample: Sample) -> Trial {
-        Trial {
-            experiment: "cpu/noise".to_owned(),
-            point: Point::new(),
-            round: 1,
-            seed: 1,
-            began_s: 0.0,
-            took_s,
-            block: Some(BlockVisit { process: 1, place: 1, shared_s: 0.25 * took_s }),
-            outcome: TrialOutcome::Measured { sample },
-        }
+        let block = BlockVisit { process: 1, place: 1, shared_s: 0.25 * took_s };
+        planted::trial("cpu/noise", took_s, block, sample)
     }
 
     fn close(seconds: TimeSpent, [observed, prepared, started, waited]: [f64; 4]) {

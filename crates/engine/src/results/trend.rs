@@ -1,7 +1,6 @@
 //! Straight lines through a sweep: the cost of one more argument, page or iteration.
 
-use super::method::method;
-use super::point::{PointResult, first_of_each};
+use super::point::{PointResult, first_of_each, method};
 use crate::record::{MethodParameter, MethodTrend, Run};
 use fathom_core::experiment::{Bend, CoreUse, Dimension, Found, Ground, Known, Part, Point, Prediction};
 use fathom_core::quantity::Unit;

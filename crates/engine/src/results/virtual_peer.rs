@@ -39,7 +39,6 @@ pub fn name(points: &mut [PointResult], trends: &mut [TrendResult], findings: &m
     }
 }
 
-/// Renames the peer in a statement.
 pub fn name_in(statement: &mut Statement) {
     statement.reword(sentence, shown);
 }

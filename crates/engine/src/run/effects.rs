@@ -210,17 +210,9 @@ mod tests {
     use super::*;
     use crate::plan;
     use fathom_core::experiment::{Effort, SweepOptions};
-    use fathom_core::machine::{Host, Root};
-
-    struct FourCpus;
-    impl Host for FourCpus {
-        fn affinity(&self) -> Result<Vec<usize>, String> {
-            Ok(vec![0, 1, 2, 3])
-        }
-    }
 
     fn lines_of(names: &[&str], options: &SweepOptions) -> String {
-        let machine = Machine::from_root(&Root::new("/nowhere"), &FourCpus, Path::new("/nowhere"));
+        let machine = fathom_described::machine();
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let points = plan::points(&plan::select(&names).unwrap(), &machine, Effort::Thorough, options);
         let peer = options.peer.then_some("namespace");

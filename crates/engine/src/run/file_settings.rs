@@ -1,10 +1,13 @@
 //! What a run takes from a file: the settings of a run that is resumed, and of a gate's baseline. The file may come from
 //! anyone, so its values must be ones that the command line accepts, and its times have limits that only the command line exceeds.
+//! Whether anything fits into a budget is told as far as it is known before the first trial.
 
 use super::header::Options;
 use crate::plan::{SIZES, Set, TRIALS_ASKED};
-use crate::record::Settings;
-use anyhow::{Result, bail};
+use crate::record::{PlannedPoint, Settings};
+use crate::results;
+use anyhow::{Result, bail, ensure};
+use fathom_core::experiment::registry;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -89,4 +92,33 @@ pub fn options_of(settings: &Settings, budget: Option<Duration>, folder: PathBuf
         set: set.transpose()?,
         ..Options::of(settings.selection.clone(), folder)
     })
+}
+
+/// Refuses a budget that is shorter than the observations alone of the trials with which any point is planned.
+pub fn ensure_anything_fits(
+    plan: &[PlannedPoint],
+    budget: Duration,
+    (trials, observe): (usize, Duration),
+) -> Result<()> {
+    let planned = plan.iter().filter(|planned| planned.skip.is_none());
+    let Some(least) = planned.map(|planned| least(planned, observe) * trials as u32).min() else {
+        return Ok(());
+    };
+    // With the starts of the processes, and what a pilot round needs besides.
+    let enough = Duration::from_secs((least.as_secs_f64() * 1.5).ceil() as u64);
+    ensure!(
+        least <= budget,
+        "nothing fits into a budget of {}: a point is planned with {trials} trials, which take {} at \
+         least: `--budget {}` may be enough",
+        humantime::format_duration(budget),
+        humantime::format_duration(least),
+        results::budget(enough)
+    );
+    Ok(())
+}
+
+/// The least time of one trial of a point.
+fn least(planned: &PlannedPoint, observe: Duration) -> Duration {
+    let own = registry::find(&planned.experiment).map(|experiment| experiment.least_time(&planned.point));
+    own.unwrap_or_default().max(observe)
 }

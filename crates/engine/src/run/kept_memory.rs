@@ -38,7 +38,6 @@ impl<P> KeptMemory<P> {
         self.processes.remove(&block);
     }
 
-    /// Gives back everything.
     pub(super) fn give_back(&mut self) {
         self.processes.clear();
     }

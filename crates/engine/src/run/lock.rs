@@ -10,6 +10,7 @@
 //! trial detects that instead (`sampling/occupancy.rs` and `sampling/conditions.rs` of `fathom-core`).
 
 use anyhow::{Context, Result, bail};
+use fathom_core::sampling::own_folder;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -29,8 +30,7 @@ impl MeasuringLock {
     /// Takes the lock, or fails because this user or root is measuring. A second name contains this user's number: otherwise
     /// a process of another user that holds the first one would let two runs of this user measure at once.
     pub fn take() -> Result<Self> {
-        // SAFETY: geteuid touches nothing.
-        let user = unsafe { libc::geteuid() };
+        let user = own_folder::user();
         let mut lock = MeasuringLock { names: vec![], strangers: vec![] };
         for name in [NAME.to_owned(), format!("{NAME}-{user}")] {
             match try_lock(&name, user)? {

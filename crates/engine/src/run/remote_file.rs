@@ -5,7 +5,8 @@ use super::leftovers;
 use crate::record::store;
 use fathom_core::experiment::{Access, RemoteFile};
 use fathom_core::machine::{Protocol, Remote, RemoteAddress, RemoteUrl};
-use fathom_core::sampling::{own_folder, owner::Owner};
+use fathom_core::sampling::own_folder::{self, user};
+use fathom_core::sampling::owner::Owner;
 use fathom_equipment::remote::own_file;
 use fathom_equipment::remote::ssh::Master;
 use std::fs::{DirBuilder, OpenOptions, Permissions};
@@ -130,12 +131,6 @@ fn make_private(folder: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
         _ => Ok(()),
     }
-}
-
-/// The user with whose rights this process acts.
-fn user() -> u32 {
-    // SAFETY: geteuid touches nothing.
-    unsafe { libc::geteuid() }
 }
 
 /// Refuses a ledger that is a link, or another user's: where `sudo` keeps HOME it is that of the user, whose notes would be

@@ -2,15 +2,14 @@
 
 use super::core_watch::CoreWatch;
 use super::environment::{Environment, Pace};
-use super::fitting::ensure_anything_fits;
+use super::file_settings::ensure_anything_fits;
 use super::header::{now, tool};
 use super::interrupt::interrupted;
 use super::kept_memory::KeptMemory;
 use super::peering::{Peering, same_peer};
 use super::resuming;
-use super::rounds::rounds;
 use super::variation::Arrangement;
-use super::watcher::{Tick, Watcher};
+use super::watcher::{Tick, Watcher, rounds};
 use crate::plan::{self, CoreWanted, Moments, Planner, PlannerSettings, Progress, Settlement, Step};
 use crate::record::{
     Closing, Ending, Header, Journal, Line, PlannedPoint, PredictionLine, Resumed, Run, Trial, name_events,
@@ -19,8 +18,7 @@ use crate::results::{
     self, CoreLevels, CpuDistances, Headline, InterimEstimate, KnownStates, UnlikeCpu, cpu_distance,
 };
 use anyhow::{Result, bail};
-use fathom_core::experiment::registry;
-use fathom_core::experiment::{Experiment, Known, Learnt};
+use fathom_core::experiment::{Experiment, Known, Learnt, registry};
 use fathom_core::sampling::child::{Launch, Process};
 use fathom_core::sampling::{Conditions, Snapshot};
 use fathom_core::statistics::{Levels, SortedSample};
@@ -174,7 +172,6 @@ impl RunInProgress {
         };
     }
 
-    /// The progress of each point.
     pub(super) fn progress(&self) -> &[Progress] {
         &self.progress
     }

@@ -8,6 +8,7 @@ use super::setting_file::{place, put, value};
 use super::variation::{Originals, every};
 use crate::record::store;
 use anyhow::{Context, Result, bail};
+use fathom_core::sampling::own_folder::user;
 use fathom_core::sampling::owner::Owner;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -218,11 +219,6 @@ fn ensure_private(folder: &Path) -> Result<()> {
     bail!("{} is not a folder that this user alone can write", folder.display())
 }
 
-fn user() -> u32 {
-    // SAFETY: asks for a number.
-    unsafe { libc::geteuid() }
-}
-
 /// What the guard of a run restores, as it receives it.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct SavedValues {
@@ -239,7 +235,6 @@ impl SavedValues {
         held.with_context(|| format!("{} cannot be locked", self.ledger.display()))
     }
 
-    /// Restores everything, and removes the record if nothing failed.
     pub fn restore(&self) -> Result<()> {
         every(self.originals.iter().map(|(file, original)| put(file, original)))?;
         match std::fs::remove_file(&self.ledger) {

@@ -39,7 +39,6 @@ pub(super) fn value(path: &Path) -> Result<String> {
     Ok(chosen(&text))
 }
 
-/// Sets it.
 pub(super) fn put(path: &Path, value: &str) -> Result<()> {
     let file = opened(path, OpenOptions::new().write(true));
     let result = file.and_then(|mut file| Ok(file.write_all(value.as_bytes())?));

@@ -147,13 +147,11 @@ impl Arrangement {
 pub(super) struct Originals(pub BTreeMap<PathBuf, String>);
 
 impl Originals {
-    /// Reads the files of these arrangements.
     pub fn of(arrangements: [&Arrangement; 2]) -> Result<Self> {
         let files = arrangements.into_iter().flat_map(|all| all.files.keys());
         files.map(|file| Ok((file.clone(), value(file)?))).collect::<Result<_>>().map(Originals)
     }
 
-    /// Restores all files.
     pub fn restore(&self) -> Result<()> {
         every(self.0.iter().map(|(file, original)| put(file, original)))
     }

@@ -1,16 +1,18 @@
 //! Visiting a block: its points are measured one after the other in one fresh process, and each trial is recorded before the
-//! next begins. If the process dies, only its current trial is lost; another process continues with the next one.
+//! next begins. If the process dies, only its current trial is lost; another process continues with the next one. Short work waits for
+//! its core to be alone.
 
+use super::environment::Pace;
 use super::interrupt::interrupted;
 use super::run_in_progress::RunInProgress;
 use super::watcher::Watcher;
-use crate::plan::{self, PROMISED_TRIALS, trial_seed};
+use crate::plan::{self, CoreWanted, PROMISED_TRIALS, trial_seed};
 use crate::record::{BlockVisit, Line, Trial, TrialOutcome};
 use anyhow::{Context, Result};
-use fathom_core::experiment::registry;
-use fathom_core::experiment::{Experiment, Point, Requirement};
+use fathom_core::experiment::{Experiment, Point, Requirement, registry};
 use fathom_core::sampling::child::{End, Process};
-use fathom_core::sampling::{Request, Visit, Visited};
+use fathom_core::sampling::{CoreWait, Request, Visit, Visited};
+use fathom_core::statistics::Levels;
 use std::time::{Duration, Instant};
 
 /// A process that measures a block.
@@ -211,7 +213,6 @@ impl RunInProgress {
         }
     }
 
-    /// Measures and records one trial.
     fn measure_one(
         &mut self,
         due: &Due,
@@ -348,4 +349,37 @@ fn outcomes(end: End<Visited>, due: &Due) -> Option<Vec<TrialOutcome>> {
         Err(unanswered) => unanswered,
     };
     Some(vec![outcome; due.points.len()])
+}
+
+/// The longest time that a trial of short work waits for its core to be alone before it is put back, nanoseconds: less than
+/// starting another one takes.
+const CORE_WAIT_NS: u64 = 2_000_000;
+
+/// The same for a trial that is not put back: the time slice that hosts give a guest (some ten milliseconds).
+const LONG_CORE_WAIT_NS: u64 = 20_000_000;
+
+/// How often in a row a point's trials may be put back.
+const MOST_PUT_BACK: u32 = 3;
+
+impl RunInProgress {
+    /// The greatest quotient of the core alone; `None` while the states of the core cannot be told apart.
+    pub(super) fn alone_up_to(&self) -> Option<f64> {
+        self.core_levels.as_ref().and_then(Levels::alone_up_to)
+    }
+
+    /// The duration of observation of a visit's trials, and the longest wait of short work for its core to be alone.
+    pub(super) fn pace_of(&self, visit: &plan::Visit) -> Pace {
+        let most_ns = if visit.puts_back { CORE_WAIT_NS } else { LONG_CORE_WAIT_NS };
+        let wait = |alone_up_to| CoreWait { alone_up_to, most_ns, puts_back: visit.puts_back };
+        Pace {
+            observe: visit.observe,
+            core_wait: self.alone_up_to().filter(|_| visit.core == CoreWanted::Alone).map(wait),
+        }
+    }
+
+    /// The demand of a trial of these points that its core be alone: after some trials in vain it is made as the core is.
+    pub(super) fn core_wait(&self, points: &[usize]) -> Option<CoreWait> {
+        let often = points.iter().any(|point| self.put_back[*point] >= MOST_PUT_BACK);
+        self.pace.core_wait.map(|wait| CoreWait { puts_back: wait.puts_back && !often, ..wait })
+    }
 }

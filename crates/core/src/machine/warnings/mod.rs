@@ -3,12 +3,27 @@
 
 mod processor;
 mod system;
-mod warning;
 
 pub use system::is_loaded;
-pub use warning::Warning;
 
 use super::Machine;
+use serde::{Deserialize, Serialize};
+
+/// One possible disturbance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Warning {
+    /// A short name that does not change (`governor`, `cpu-quota`).
+    pub id: String,
+    /// The problem, and its effect on results.
+    pub problem: String,
+    /// The remedy.
+    pub remedy: String,
+}
+
+fn warning(id: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Warning {
+    Warning { id: id.to_owned(), problem: problem.into(), remedy: remedy.into() }
+}
 
 impl Machine {
     /// All present conditions of this machine that may disturb a run.

@@ -1,6 +1,6 @@
 //! Disturbances from the processor, its clocks and its cores.
 
-use super::warning::{Warning, warning};
+use super::{Warning, warning};
 use crate::machine::Machine;
 use crate::quantities;
 use crate::quantity::declared::frequency;

@@ -1,6 +1,6 @@
 //! Disturbances from other work, limits, clocks, memory and storage.
 
-use super::warning::{Warning, warning};
+use super::{Warning, warning};
 use crate::machine::ClockReading;
 use crate::machine::Event;
 use crate::machine::Machine;

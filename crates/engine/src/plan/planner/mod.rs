@@ -72,7 +72,6 @@ pub struct Planner {
     last: Vec<usize>,
     /// Whether any part has its interval.
     has_value: bool,
-    /// Whether a settlement was made.
     settled: bool,
     /// The time at which more was last attempted after a promise, seconds: without a visit since then it changes nothing.
     attempted: f64,
@@ -405,7 +404,6 @@ impl Planner {
     }
 }
 
-/// The state of the run.
 #[derive(Debug, Clone, Copy)]
 struct Now<'run> {
     /// Seconds since the run began or was resumed.

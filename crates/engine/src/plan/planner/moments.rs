@@ -31,7 +31,6 @@ pub(super) struct CoreStates {
     shared: f64,
     /// The time spent waiting, seconds.
     waited: f64,
-    /// Whether the last step was to wait.
     waiting: bool,
 }
 
@@ -109,7 +108,6 @@ impl Planner {
         }
     }
 
-    /// A pause until the next look.
     pub(super) fn wait(&mut self) -> Step {
         self.core_states.waiting = true;
         Step::Wait(PAUSE)

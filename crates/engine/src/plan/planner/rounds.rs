@@ -224,7 +224,6 @@ impl Planner {
         None
     }
 
-    /// Learns which trials are dear.
     pub(super) fn compare_prices(&mut self) {
         let parts = self.layout.parts.len().max(1) as f64;
         let visit = |(block, parts): (usize, &Vec<usize>)| self.prices.visit(block, parts, self.observe);

@@ -16,6 +16,7 @@ pub(super) struct Equal {
 }
 
 /// A point that measures the operation, the factor on its figure, and a word for the way of measuring.
+#[derive(Clone, Copy)]
 struct EqualFigure {
     points: Selector,
     times: f64,
@@ -37,26 +38,39 @@ const fn once(points: Selector, how: &'static str) -> EqualFigure {
     EqualFigure { points, times: 1.0, how }
 }
 
-const SWITCH: Selector =
-    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("pipe"))]);
-const TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("pipe"))]);
-const FUTEX_SWITCH: Selector =
-    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("futex"))]);
-const FUTEX_TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("futex"))]);
-const EVENT_SWITCH: Selector =
-    Selector::only("cpu/context_switch", &[("between", Name("processes")), ("mechanism", Name("eventfd"))]);
-const EVENT_TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("eventfd"))]);
+const fn across(reading: EqualFigure) -> EqualFigure {
+    EqualFigure { points: reading.points.at(Placement::AcrossCpus), ..reading }
+}
+
+const fn switch(mechanism: &'static str) -> [(&'static str, At); 2] {
+    [("between", Name("processes")), ("mechanism", Name(mechanism))]
+}
+
+const fn turn(mechanism: &'static str) -> [(&'static str, At); 1] {
+    [("mechanism", Name(mechanism))]
+}
+
+const PIPE_SWITCH: EqualFigure = once(Selector::only("cpu/context_switch", &switch("pipe")), "switching");
+const PIPE_TURN: EqualFigure = once(Selector::only("cpu/synchronisation", &turn("pipe")), "taking turns");
+const FUTEX_SWITCH: EqualFigure = once(Selector::only("cpu/context_switch", &switch("futex")), "switching");
+const FUTEX_TURN: EqualFigure = once(Selector::only("cpu/synchronisation", &turn("futex")), "taking turns");
+const EVENT_SWITCH: EqualFigure = once(Selector::only("cpu/context_switch", &switch("eventfd")), "switching");
+const EVENT_TURN: EqualFigure = once(Selector::only("cpu/synchronisation", &turn("eventfd")), "taking turns");
+const MESSAGE: EqualFigure = EqualFigure {
+    points: Selector::only(
+        "network/round_trip",
+        &[
+            ("loop", Name("closed")),
+            ("path", Name("within")),
+            ("transport", Name("pipe")),
+            ("payload", Number(1)),
+        ],
+    ),
+    times: 2.0,
+    how: "half of a round trip",
+};
 /// What differs between hand-overs across CPUs.
 const HOW_DEEPLY: &str = "how deeply the other CPU sleeps depends on the length of the previous turn";
-const MESSAGE: Selector = Selector::only(
-    "network/round_trip",
-    &[
-        ("loop", Name("closed")),
-        ("path", Name("within")),
-        ("transport", Name("pipe")),
-        ("payload", Number(1)),
-    ],
-);
 const SENT: Selector = Selector::only("network/bandwidth", &usual_stream("send")).at(Placement::AcrossCpus);
 const RECEIVED: Selector =
     Selector::only("network/bandwidth", &usual_stream("receive")).at(Placement::AcrossCpus);
@@ -75,40 +89,22 @@ const fn usual_stream(direction: &'static str) -> [(&'static str, At); 6] {
 pub(super) const EQUAL: &[Equal] = &[
     Equal {
         what: "a pipe's hand-over on one CPU",
-        readings: &[
-            once(SWITCH, "switching"),
-            once(TURN, "taking turns"),
-            EqualFigure { points: MESSAGE, times: 2.0, how: "half of a round trip" },
-        ],
+        readings: &[PIPE_SWITCH, PIPE_TURN, MESSAGE],
         because: "the code around the hand-over of one byte",
     },
     Equal {
         what: "a pipe's hand-over across CPUs",
-        readings: &[
-            once(SWITCH.at(Placement::AcrossCpus), "switching"),
-            once(TURN.at(Placement::AcrossCpus), "taking turns"),
-            EqualFigure {
-                points: MESSAGE.at(Placement::AcrossCpus),
-                times: 2.0,
-                how: "half of a round trip",
-            },
-        ],
+        readings: &[across(PIPE_SWITCH), across(PIPE_TURN), across(MESSAGE)],
         because: HOW_DEEPLY,
     },
     Equal {
         what: "a futex's hand-over across CPUs",
-        readings: &[
-            once(FUTEX_SWITCH.at(Placement::AcrossCpus), "switching"),
-            once(FUTEX_TURN.at(Placement::AcrossCpus), "taking turns"),
-        ],
+        readings: &[across(FUTEX_SWITCH), across(FUTEX_TURN)],
         because: HOW_DEEPLY,
     },
     Equal {
         what: "an event counter's hand-over across CPUs",
-        readings: &[
-            once(EVENT_SWITCH.at(Placement::AcrossCpus), "switching"),
-            once(EVENT_TURN.at(Placement::AcrossCpus), "taking turns"),
-        ],
+        readings: &[across(EVENT_SWITCH), across(EVENT_TURN)],
         because: HOW_DEEPLY,
     },
     Equal {
@@ -158,13 +154,7 @@ pub(super) const EQUAL: &[Equal] = &[
                 Selector::only("cpu/process_creation", &[("measure", Name("fork to first instruction"))]),
                 "creating",
             ),
-            once(
-                Selector::only(
-                    "cpu/context_switch",
-                    &[("between", Name("processes")), ("mechanism", Name("start of child"))],
-                ),
-                "switching",
-            ),
+            once(Selector::only("cpu/context_switch", &switch("start of child")), "switching"),
         ],
         because: "both do the same work, in separate trials",
     },
