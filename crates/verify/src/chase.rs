@@ -1,13 +1,8 @@
 //! Dependent loads that alternate between a near and a far working set: their time is the mean of those that all are near
 //! and those that all are far.
 
-use super::rig::Rig;
-use super::truth::{Claim, NoFigure, TruthFigure, estimate, result};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Point, Requirement, Site, Workload};
+use super::prelude::*;
 use fathom_core::statistics;
-use fathom_engine::record::Truth;
-use fathom_engine::results::{PointResult, Results};
 use fathom_experiments::apparatus::memory::chase::arena::Arena;
 use fathom_experiments::apparatus::memory::chase::cycle::Cycle;
 use fathom_experiments::apparatus::memory::chase::random_order::RandomOrder;
@@ -16,7 +11,6 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::ptr::NonNull;
 use std::rc::Rc;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "chase",

@@ -1,17 +1,10 @@
 //! A pipe whose other side waits for a known time before it answers.
 
-use super::rig::Rig;
+use super::prelude::*;
 use super::spin::spin;
-use super::truth::{Claim, figure};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure};
-use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::{PartnerProcess, pipe, read_byte, write_byte};
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "echo",
@@ -78,7 +71,6 @@ fn answer(requests: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    let claim =
-        Claim::of(rig, "time that the wait adds to a round trip", Some(Unit::Nanoseconds), WAIT as f64);
+    let claim = Claim::time(rig, "time that the wait adds to a round trip", WAIT as f64);
     vec![claim.judged(figure(results, &(NAME, Point::new())))]
 }

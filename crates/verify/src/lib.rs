@@ -19,7 +19,6 @@ mod device;
 mod disk;
 mod echo;
 mod held_lock;
-mod jitter;
 mod late;
 mod link;
 mod neighbour;
@@ -29,6 +28,7 @@ mod opinions_report;
 mod order;
 mod page_cache;
 pub mod population;
+mod prelude;
 mod queue;
 mod quota;
 #[allow(clippy::disallowed_methods, reason = "until when a relay holds a packet is what it sets")]
@@ -63,7 +63,7 @@ pub static RIGS: &[&Rig] = &[
     &queue::RIG,
     &statistics::RIG,
     &delay::RIG,
-    &jitter::RIG,
+    &delay::JITTER,
     &neighbour::RIG,
     &shared_core::SIMULATED,
     &shared_core::PLANTED,

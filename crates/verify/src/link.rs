@@ -1,19 +1,12 @@
 //! A link of a known rate: a virtual adapter between two network namespaces of this machine, which the kernel limits.
 
-use super::rig::{Arranged, Rig, points_of};
-use super::truth::{Claim, each};
-use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::Selector;
-use fathom_core::quantity::Unit;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
-use fathom_engine::run::{Options, Peering, Reach};
+use super::prelude::*;
+use fathom_engine::run::{Peering, Reach};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "link",
@@ -23,24 +16,21 @@ pub static RIG: Rig = Rig {
     ],
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
-    points: |machine| {
-        points_of(
-            machine,
-            &Selector::of(
-                "network/bandwidth",
-                &[
-                    ("transport", Name("TCP")),
-                    ("path", Name("peer")),
-                    ("chunk", Number(131_072)),
-                    ("streams", Number(1)),
-                    ("figure", Name("steady")),
-                    ("placement", Name("across-cpus")),
-                ],
-            ),
-        )
-    },
+    points: |machine| points_of(machine, &STREAM),
     judge,
 };
+
+const STREAM: Selector = Selector::of(
+    "network/bandwidth",
+    &[
+        ("transport", Name("TCP")),
+        ("path", Name("peer")),
+        ("chunk", Number(131_072)),
+        ("streams", Number(1)),
+        ("figure", Name("steady")),
+        ("placement", Name("across-cpus")),
+    ],
+);
 
 /// Bytes per second on the wire.
 const RATE: f64 = 100e6 / 8.0;

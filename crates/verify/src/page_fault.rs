@@ -1,12 +1,7 @@
 //! A page that a handler of this process supplies after a known time.
 
-use super::rig::Rig;
-use super::truth::{Claim, figure};
-use fathom_core::quantity::Unit;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
+use super::prelude::*;
 use fathom_experiments::questions::memory::user_fault;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     touches: &["memory: a stretch of the trial's own is registered with userfaultfd"],
@@ -21,7 +16,6 @@ pub static RIG: Rig = Rig {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let (point, waits_ns) = user_fault::known_wait();
-    let claim =
-        Claim::of(rig, "time that the wait adds to a fault", Some(Unit::Nanoseconds), waits_ns as f64);
+    let claim = Claim::time(rig, "time that the wait adds to a fault", waits_ns as f64);
     vec![claim.judged(figure(results, &point))]
 }

@@ -5,9 +5,11 @@ use fathom_core::experiment::{Point, Selector, registry};
 use fathom_core::machine::Machine;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
-use fathom_engine::run::{Options, Peering};
+use fathom_engine::run::{Options, Peering, described};
 use std::any::Any;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A known condition on this machine, and the result that the instrument must find.
@@ -62,6 +64,43 @@ impl Arranged {
     /// An arrangement that holds this during the measurement.
     pub fn holding(held: impl Any) -> Self {
         Arranged { held: vec![Box::new(held)], ..Arranged::default() }
+    }
+}
+
+/// This machine, and the CPU that is measured on; the run is made to use it.
+pub fn fixed_cpu(options: &mut Options) -> Result<(Machine, usize), String> {
+    let (machine, cpus) = described(&options.folder, None, options.cpu).map_err(|error| error.to_string())?;
+    options.cpu = Some(cpus.home);
+    Ok((machine, cpus.home))
+}
+
+/// A thread that works beside the measurement until this ends or is dropped.
+pub struct RigThread<T> {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<T>>,
+}
+
+impl<T: Send + 'static> RigThread<T> {
+    /// Starts it; the work asks whether it is over.
+    pub fn start(work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let run = move || work(&|| flag.load(Ordering::Relaxed));
+        RigThread { stop, thread: Some(std::thread::spawn(run)) }
+    }
+}
+
+impl<T> RigThread<T> {
+    /// Ends it, and returns its result; `None` if it has none, or was ended before.
+    pub fn end(&mut self) -> Option<T> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl<T> Drop for RigThread<T> {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 

@@ -5,8 +5,7 @@ use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
 use fathom_core::sorting;
-use fathom_core::statistics;
-use fathom_core::statistics::{Estimate, Interval, quantile, quantile_interval};
+use fathom_core::statistics::{self, Estimate, Interval, quantile, quantile_interval, share_interval};
 use fathom_engine::record::{Truth, Verdict};
 use fathom_engine::results::{CoreState, Outcome, PointResult, Results};
 use std::collections::BTreeMap;
@@ -33,6 +32,16 @@ impl Claim {
     pub fn of(rig: &Rig, what: impl Into<String>, unit: Option<Unit>, set: f64) -> Self {
         let truth = Truth { what: what.into(), unit, set: Some(set), ..blank(rig) };
         Claim { truth, set, tolerance: TOLERANCE * set.abs() }
+    }
+
+    /// The claim about a time in nanoseconds.
+    pub fn time(rig: &Rig, what: impl Into<String>, set_ns: f64) -> Self {
+        Self::of(rig, what, Some(Unit::Nanoseconds), set_ns)
+    }
+
+    /// The claim about a share, which is given in parts per million.
+    pub fn share(rig: &Rig, what: impl Into<String>, set: f64) -> Self {
+        Self::of(rig, what, Some(Unit::PartsPerMillion), 1e6 * set)
     }
 
     /// The claim with this tolerance, in the unit, if it is greater: the resolution of the clock that set the truth.
@@ -102,9 +111,11 @@ impl TruthFigure {
         TruthFigure { value, interval: Some(Interval { low: value, high: value }), doubt: None }
     }
 
-    /// A share of random draws, with its interval.
-    pub fn drawn(value: f64, interval: Interval) -> Self {
-        TruthFigure { value, interval: Some(interval), doubt: None }
+    /// The share of random draws that are hits, in parts per million, with its interval; `None` without draws.
+    pub fn share(hits: u64, all: u64) -> Option<Self> {
+        let ends = share_interval(hits, all)?;
+        let interval = Some(Interval { low: 1e6 * ends.low, high: 1e6 * ends.high });
+        Some(TruthFigure { value: 1e6 * hits as f64 / all as f64, interval, doubt: None })
     }
 
     /// The figure without doubts, because the rig itself causes the disturbance.
