@@ -20,15 +20,18 @@ pub struct Picture {
 #[derive(Debug)]
 pub enum Drawn {
     /// From the results of a method, all variants or some.
-    By {
-        method: &'static str,
-        /// The variants of its series that belong to the figure.
-        variants: Variants,
-        unit: Unit,
-        shape: FigureShape,
-    },
+    By { method: &'static str, form: FigureForm },
     /// Fathom does not draw it, for this reason.
     Not(&'static str),
+}
+
+/// What of a method's results is drawn, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct FigureForm {
+    /// The variants of its series that belong to the figure.
+    pub variants: Variants,
+    pub unit: Unit,
+    pub shape: FigureShape,
 }
 
 /// The kind of a figure.
@@ -100,16 +103,21 @@ impl From<PictureData> for Picture {
             Some(at) => FigureShape::Distribution(at.is_finite().then_some(at)),
             None => FigureShape::Sweep(data.along.leak(), data.scale),
         };
+        let form = FigureForm { variants: Variants(data.variants.leak()), unit: data.unit, shape };
         let drawn = match data.not_drawn {
             Some(reason) => Drawn::Not(reason.leak()),
-            None => Drawn::By {
-                method: data.method.leak(),
-                variants: Variants(data.variants.leak()),
-                unit: data.unit,
-                shape,
-            },
+            None => Drawn::By { method: data.method.leak(), form },
         };
         Picture { number: data.number, shows: data.shows.leak(), drawn }
+    }
+}
+
+impl FigureForm {
+    /// The variants of a series that are drawn, each with its settings.
+    pub(super) fn variants_of(self, series: &Series) -> Vec<(&str, Vec<&Trials>)> {
+        let mut variants = series.variants();
+        variants.retain(|(name, _)| self.variants.has(name));
+        variants
     }
 }
 

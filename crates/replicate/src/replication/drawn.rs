@@ -1,6 +1,6 @@
 //! The results of a method of a published report, drawn as in the report.
 
-use crate::{FigureShape, Series, Trials, Variants};
+use crate::{FigureForm, FigureShape, Series, Trials};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
@@ -10,20 +10,37 @@ use fathom_report::figure::curves::{Curve, Curves};
 use fathom_report::figure::distribution;
 use fathom_report::figure::mark::Mark;
 use fathom_report::figure::svg::SERIES;
+use fathom_report::paper::{Block, Figure, Key, Text};
 use fathom_report::words;
 
 /// Fewer settings than this make no sweep.
 const LEAST: usize = 3;
 
-/// The figures of the selected variants; empty if nothing was swept and there are too few trials for a distribution.
-pub(crate) fn figures(
+/// The figures of the selected variants, each with a key and an opening of its caption by its place, and the table of their numbers;
+/// empty if nothing was swept and there are too few trials for a distribution.
+pub(super) fn figures(
     (method, series): (&str, &Series),
-    selected: Variants,
-    unit: Unit,
-    shape: FigureShape,
-) -> Vec<DrawnFigure> {
-    let variants: Vec<(&str, Vec<&Trials>)> =
-        series.variants().into_iter().filter(|(name, _)| selected.has(name)).collect();
+    form: FigureForm,
+    numbers: &Key,
+    named: impl Fn(usize) -> (Key, String),
+) -> Vec<Block> {
+    let figure = |(place, drawn): (usize, DrawnFigure)| {
+        let (key, opening) = named(place);
+        Block::from(Figure {
+            key,
+            caption: Text::plain(format!("{opening} {}", drawn.explained())),
+            data: Some(numbers.clone()),
+            drawing: drawn.svg,
+            otherwise: drawn.otherwise,
+            spread: drawn.spread,
+        })
+    };
+    drawings((method, series), form).into_iter().enumerate().map(figure).collect()
+}
+
+fn drawings((method, series): (&str, &Series), form: FigureForm) -> Vec<DrawnFigure> {
+    let FigureForm { unit, shape, .. } = form;
+    let variants = form.variants_of(series);
     match shape {
         FigureShape::Sweep(along, scale) => {
             let curve = |(name, settings): &(&str, Vec<&Trials>)| {
@@ -39,17 +56,16 @@ pub(crate) fn figures(
             let mut figures = vec![];
             while !curves.is_empty() {
                 let rest = curves.split_off(SERIES.min(curves.len()));
-                let (named, landmarks) = (along.to_owned(), vec![]);
                 let shown = Curves {
                     shared: String::new(),
                     of: method,
                     statistic: "Mean",
                     along,
-                    named,
+                    named: along.to_owned(),
                     scale,
                     unit,
                     members: curves,
-                    landmarks,
+                    landmarks: vec![],
                 };
                 figures.push(shown.figure());
                 curves = rest;
@@ -62,9 +78,8 @@ pub(crate) fn figures(
                 let values = settings.iter().filter(is_at).flat_map(|trials| &trials.values);
                 (named(name, method), values.copied().collect())
             };
-            distribution::of_trials(method, unit, variants.into_iter().map(trials).collect())
-                .into_iter()
-                .collect()
+            let trials = variants.into_iter().map(trials).collect();
+            distribution::of_trials(method, unit, trials).into_iter().collect()
         }
     }
 }

@@ -2,13 +2,12 @@
 
 use super::drawn;
 use crate::record::Replication;
-use crate::{Drawn, FigureShape, Picture, Report, Series, Trials, Variants};
+use crate::{Drawn, FigureForm, FigureShape, Picture, Report, Series, Trials};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
 use fathom_engine::record::TrialOutcome;
-use fathom_report::figure;
-use fathom_report::paper::{Block, Column, Figure, Group, Key, Row, Section, Table, Text};
+use fathom_report::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use fathom_report::words;
 use fathom_report::words::ABSENT;
 
@@ -28,7 +27,7 @@ pub(super) fn section(report: &Report, replication: &Replication) -> Option<Sect
     for (place, picture) in report.figures.iter().enumerate().filter(|(_, picture)| is_asked(picture)) {
         match drawn(place, picture, replication) {
             Ok((figures, table)) => {
-                section.blocks.extend(figures.into_iter().map(Block::from));
+                section.blocks.extend(figures);
                 if !tables.contains(&table.key) {
                     tables.push(table.key.clone());
                     section.blocks.push(folded(table));
@@ -49,26 +48,21 @@ fn titled(picture: &Picture) -> String {
 }
 
 /// The drawings of one figure of the report and the table of their numbers, or why there are none.
-fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(Vec<Figure>, Table), String> {
-    let (method, variants, unit, shape) = match picture.drawn {
-        Drawn::By { method, variants, unit, shape } => (method, variants, unit, shape),
+fn drawn(place: usize, picture: &Picture, replication: &Replication) -> Result<(Vec<Block>, Table), String> {
+    let (method, form) = match picture.drawn {
+        Drawn::By { method, form } => (method, form),
         Drawn::Not(reason) => return Err(reason.to_owned()),
     };
     let series = series_of(method, replication)?;
-    let numbers = table(method, series, variants, unit, shape);
-    let figures = drawn::figures((method, series), variants, unit, shape);
+    let numbers = table(method, series, form);
+    let figures = drawn::figures((method, series), form, &numbers.key, |part| {
+        let key = Key::of("figure").within(&format!("picture-{place}-{part}"));
+        (key, format!("{} of the report.", titled(picture)))
+    });
     if figures.is_empty() {
         return Err("too few settings or trials were measured".to_owned());
     }
-    let numbered = |(part, drawn): (usize, figure::DrawnFigure)| Figure {
-        key: Key::of("figure").within(&format!("picture-{place}-{part}")),
-        caption: Text::plain(format!("{} of the report. {}", titled(picture), drawn.explained())),
-        data: Some(numbers.key.clone()),
-        drawing: drawn.svg,
-        otherwise: drawn.otherwise,
-        spread: drawn.spread,
-    };
-    Ok((figures.into_iter().enumerate().map(numbered).collect(), numbers))
+    Ok((figures, numbers))
 }
 
 pub(super) fn series_of<'a>(method: &str, replication: &'a Replication) -> Result<&'a Series, String> {
@@ -89,16 +83,9 @@ fn folded(table: Table) -> Block {
 }
 
 /// A row for every setting.
-pub(super) fn table(
-    method: &str,
-    series: &Series,
-    selected: Variants,
-    unit: Unit,
-    shape: FigureShape,
-) -> Table {
-    let mut variants = series.variants();
-    variants.retain(|(name, _)| selected.has(name));
-    let (along, scale) = match shape {
+pub(super) fn table(method: &str, series: &Series, form: FigureForm) -> Table {
+    let variants = form.variants_of(series);
+    let (along, scale) = match form.shape {
         FigureShape::Sweep(along, scale) => (along, scale),
         FigureShape::Distribution(_) => ("setting", fathom_core::experiment::Scale::Count),
     };
@@ -114,7 +101,7 @@ pub(super) fn table(
         Column::mixed("greatest"),
     ]);
     variants.into_iter().fold(table, |table, (name, settings)| {
-        let row = |trials: &&Trials| row(words::number(scale, trials.at as u64), trials, unit);
+        let row = |trials: &&Trials| row(words::number(scale, trials.at as u64), trials, form.unit);
         let rows: Vec<Row> = settings.iter().map(row).collect();
         table.group(Group { head: Text::plain(name), rows })
     })

@@ -5,11 +5,11 @@ use super::drawn;
 use super::figures::{self, series_of};
 use crate::record::Replication;
 use crate::table::Compared;
-use crate::{Drawn, FigureShape, Method, Replica, Report, Series, Variants};
+use crate::{Drawn, FigureForm, FigureShape, Method, Report, Series, Variants};
 use fathom_core::experiment::Scale;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_report::paper::{self, Block, Column, Key, Section, Table, Text};
+use fathom_report::paper::{Block, Column, Key, Section, Table, Text};
 use fathom_report::references::{self, Figure, Kind, Value};
 use fathom_report::words;
 use fathom_report::words::ABSENT;
@@ -35,41 +35,32 @@ fn is_drawn(report: &Report, method: &Method) -> bool {
         .any(|picture| matches!(picture.drawn, Drawn::By { method: of, .. } if of == method.name))
 }
 
-/// The unit of the rows that a method fills.
-fn unit(method: &Method, rows: &[Compared]) -> Unit {
-    let of_it = |row: &&Compared| matches!(row.row.replica, Replica::By(other) if other.name == method.name);
-    rows.iter().find(of_it).map_or(Unit::Nanoseconds, |row| row.row.unit)
+/// The rows that a method fills.
+fn rows_of<'rows>(method: &Method, rows: &'rows [Compared]) -> impl Iterator<Item = &'rows Compared> {
+    rows.iter().filter(|row| row.row.method() == Some(method.name))
 }
 
 /// The pictures and the table of one method; none if it was not swept, or not measured.
 fn one(method: &'static Method, replication: &Replication, rows: &[Compared]) -> Vec<Block> {
-    let unit = unit(method, rows);
+    let unit = rows_of(method, rows).next().map_or(Unit::Nanoseconds, |row| row.row.unit);
     let Ok(series) = series_of(method.name, replication) else { return vec![] };
     if !is_swept(series) {
         return vec![];
     }
     let shape = FigureShape::Sweep("setting", Scale::Count);
-    let table = figures::table(method.name, series, Variants::ALL, unit, shape);
-    let table = beside_theirs(table, method, rows);
-    let numbered = |(place, drawn): (usize, fathom_report::figure::DrawnFigure)| paper::Figure {
-        key: Key::of("sweep").within(&format!("{}-{place}", method.name.to_lowercase())),
-        caption: Text::plain(format!("{}. {}", method.name, drawn.explained())),
-        data: Some(table.key.clone()),
-        drawing: drawn.svg,
-        otherwise: drawn.otherwise,
-        spread: drawn.spread,
-    };
-    let figures = drawn::figures((method.name, series), Variants::ALL, unit, shape);
-    let figures: Vec<Block> = figures.into_iter().enumerate().map(numbered).map(Block::from).collect();
-    figures.into_iter().chain([table.into()]).collect()
+    let form = FigureForm { variants: Variants::ALL, unit, shape };
+    let table = beside_theirs(figures::table(method.name, series, form), method, rows);
+    let mut blocks = drawn::figures((method.name, series), form, &table.key, |place| {
+        let key = Key::of("sweep").within(&format!("{}-{place}", method.name.to_lowercase()));
+        (key, format!("{}.", method.name))
+    });
+    blocks.push(table.into());
+    blocks
 }
 
 /// The table with what the report predicted and printed at each setting: its instructions, cycles and times.
 fn beside_theirs(mut table: Table, method: &Method, rows: &[Compared]) -> Table {
-    let is_of_it =
-        |row: &&Compared| matches!(row.row.replica, Replica::By(other) if other.name == method.name);
-    let theirs: Vec<&'static Figure> = rows.iter().filter(is_of_it).filter_map(|row| row.theirs).collect();
-    let Some(first) = theirs.first() else { return table };
+    let Some(first) = rows_of(method, rows).find_map(|row| row.theirs) else { return table };
     let at = |setting: &str| -> Vec<&'static Figure> {
         let is_it = |figure: &&Figure| {
             let is_at = |(_, at): (&str, u64)| words::number(Scale::Count, at) == setting;

@@ -3,12 +3,10 @@
 use super::chain::Chain;
 use super::files::{drop_mapped, expect_random, shuffled, zeros};
 use crate::mapping::MappedFile;
-use crate::pace::reduced;
-use crate::protocol::{TRIALS, unsigned_ticks};
+use crate::protocol::{TRIALS, TrialProtocol, reduced, try_unsigned_ticks, unsigned_ticks};
+use crate::usage::Usage;
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
-
-use crate::usage::Usage;
 use fathom_equipment::test_file::{evict, page_bytes};
 use std::fs::File;
 
@@ -39,8 +37,8 @@ pub(super) fn chase(stage: &Stage) -> Result<Series, Failure> {
         };
         let share = 0.9 / (sizes.len() as u64 * TRIALS) as f64;
         let count = stage.count_within_budget(ACCESSES, share, &mut follow)?;
-        let trial = |_| Ok(unsigned_ticks(|| follow(count))? * tick / count as f64);
-        let values = (0..TRIALS).map(trial).collect::<Result<_, Failure>>()?;
+        let values =
+            TrialProtocol::TEN.values(|| Ok(try_unsigned_ticks(|| follow(count))? * tick / count as f64))?;
         fewest = fewest.min(count);
         series = series.and("", *size as f64, values).with_notes(shortened(&chain, *size));
     }
@@ -84,7 +82,7 @@ fn rates_and_times(
     let bytes = size_of_val(memory) as f64;
     let (mut rates, mut times) = (vec![], vec![]);
     for _ in 0..TRIALS {
-        let ns = unsigned_ticks(|| by_two_threads(memory, work))? * tick;
+        let ns = try_unsigned_ticks(|| by_two_threads(memory, work))? * tick;
         rates.push(bytes / ns * 1e9);
         times.push(ns / bytes);
     }
@@ -257,10 +255,7 @@ fn faulting(
     let order = shuffled(bytes / page, stage.site.seed ^ trial);
     let (most_ns, before) = (stage.time_ns() / FAULT_TRIALS as f64, Usage::now());
     let mut touched = 0;
-    let ticks = unsigned_ticks(|| {
-        touched = touch(&map, (&order, page), most_ns, stage);
-        Ok(())
-    })?;
+    let ticks = unsigned_ticks(|| touched = touch(&map, (&order, page), most_ns, stage));
     let faults = Usage::now().since(before);
     drop_mapped(map, file)?;
     ensure(touched > 0, "no page was touched")?;

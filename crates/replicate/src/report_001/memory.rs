@@ -11,7 +11,7 @@ use fathom_core::experiment::Failure;
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_equipment::test_file::{DiskQuota, TestFile, evict_after_reads};
+use fathom_equipment::test_file::evict_after_reads;
 
 /// The plateaus, as variants of the series.
 const LEVELS: [&str; 4] = ["first cache", "second cache", "third cache", "memory"];
@@ -86,12 +86,12 @@ const FILE: u64 = 64 << 20;
 
 pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
-    let test = TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?;
+    let test = stage.nameless(FILE)?;
     let before = Usage::now();
     let values = TrialProtocol::TEN.values(|| {
         evict_after_reads(&test.file)?;
         let mapped = MappedFile::readable(&test.file, FILE as usize)?;
-        Ok::<_, Failure>(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)
+        Ok(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;
     let major = Usage::now().since(before).major;
     let note = format!("The kernel counted {major} major faults in {} accesses.", values.len());

@@ -27,7 +27,7 @@ pub(super) fn calling(stage: &Stage) -> Result<Series, Failure> {
     let span = span(stage)?;
     // Written out for each number, because a branch would stand inside the timed region.
     macro_rules! of {
-        ($($arguments:literal)*) => { [$(THOUSAND.values(|| Ok::<_, Failure>(span.ns(|| call_once($arguments))))?),*] };
+        ($($arguments:literal)*) => { [$(THOUSAND.values(|| Ok(span.ns(|| call_once($arguments))))?),*] };
     }
     let series = of!(0 1 2 3 4 5 6 7);
     let below = series.iter().flatten().filter(|ns| **ns < 0.0).count();
@@ -41,7 +41,7 @@ pub(super) fn calling(stage: &Stage) -> Result<Series, Failure> {
 pub(super) fn entering(stage: &Stage) -> Result<Series, Failure> {
     let span = span(stage)?;
     // SAFETY: takes nothing and cannot fail.
-    let once = || Ok::<_, Failure>(span.ns(|| _ = unsafe { libc::getpid() }));
+    let once = || Ok(span.ns(|| _ = unsafe { libc::getpid() }));
     Ok(Series::of(THOUSAND.values(once)?))
 }
 

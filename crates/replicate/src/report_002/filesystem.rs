@@ -10,9 +10,7 @@ use fathom_core::experiment::Failure;
 use fathom_equipment::peer::ping::Ping;
 use fathom_equipment::remote::{Client, read_block};
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{DiskQuota, TestFile, evict_after_reads};
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::SeedableRng;
+use fathom_equipment::test_file::{TestFile, evict_after_reads};
 use std::time::Duration;
 
 const THOUSAND: TrialProtocol = TrialProtocol::THOUSAND;
@@ -53,10 +51,10 @@ const FILES: [u64; 9] = [4 << 10, 16 << 10, MIDDLING, 256 << 10, 1 << 20, 2 << 2
 
 pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let mut series = Series::default();
     for bytes in FILES {
-        let test = TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT)?;
+        let test = stage.nameless(bytes)?;
         let whole = bytes / BLOCK as u64;
         let mut number = 0;
         let forward = each(&test, tick_ns, || {
@@ -78,7 +76,7 @@ fn each(test: &TestFile, tick_ns: f64, mut place: impl FnMut() -> u64) -> Result
         blocks.seek(offset)?;
         let ticks = Fenced::try_ticks(|| blocks.read_next())?;
         blocks.evict(offset);
-        Ok::<_, Failure>(ticks as f64 * tick_ns)
+        Ok(ticks as f64 * tick_ns)
     })
 }
 
@@ -89,7 +87,7 @@ pub(super) fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     if file.bytes < BLOCK as u64 {
         return Err(Failure::Unsupported("the remote file is smaller than a block of 4 KiB".to_owned()));
     }
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let mut series = Series::default();
     for bytes in beginnings(FILES, file.bytes) {
         let (whole, mut number) = (bytes / BLOCK as u64, 0);

@@ -12,9 +12,6 @@ use fathom_core::experiment::{Failure, ensure};
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
 use fathom_equipment::test_file::blocks::below;
-use fathom_equipment::test_file::{DiskQuota, TestFile};
-use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::SeedableRng;
 
 const THOUSAND: TrialProtocol = TrialProtocol::THOUSAND;
 
@@ -25,7 +22,7 @@ fn half_of_memory(stage: &Stage) -> u64 {
 
 pub(super) fn accessing(stage: &Stage) -> Result<Series, Failure> {
     let (most, span) = (half_of_memory(stage), span(stage)?);
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let mut series = Series::default();
     for size in (10..=30).map(|power| 1_u64 << power).filter(|size| *size <= most) {
         let array: Vec<i32> = (1..=size as i32 / 4).collect();
@@ -74,7 +71,7 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
 
 /// Nanoseconds per page of a file that was just created.
 fn written(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
-    let test = TestFile::nameless(stage.site, FILE as u64, DiskQuota::DEFAULT)?;
+    let test = stage.nameless(FILE as u64)?;
     let mut mapped = MappedFile::shared(&test.file, FILE)?;
     let mut synced = Ok(());
     let ticks = Fenced::ticks(|| {

@@ -95,7 +95,6 @@ global_asm!(
 
 /// One call with so many arguments, at most seven, inlined where this stands.
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn call_once(arguments: usize) {
     match arguments {
         0 => of::<0>(),
@@ -110,7 +109,6 @@ pub fn call_once(arguments: usize) {
 }
 
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 fn of<const K: usize>() {
     // SAFETY: a procedure of the C ABI that keeps what it must; the stack is as it was at the end.
     unsafe {

@@ -6,8 +6,7 @@ pub mod unoptimised;
 #[cfg(target_arch = "x86_64")]
 pub mod unoptimised;
 
-use crate::pace::reduced;
-use crate::protocol::{ITERATIONS, LoopTrials, TRIALS, loop_trials, unsigned_ticks};
+use crate::protocol::{ITERATIONS, LoopTrials, TRIALS, loop_trials, reduced, unsigned_ticks};
 use crate::timer::{start, stop_with_trailing_cpuid};
 use crate::usage::Usage;
 use crate::{Series, Stage, tasks};
@@ -54,10 +53,7 @@ fn inside(stage: &Stage) -> Result<Inside, Failure> {
     let (mut read, mut whole) = (vec![], vec![]);
     for _ in 0..TRIALS {
         let mut sum = 0;
-        let ticks = unsigned_ticks(|| {
-            sum = pairs(count);
-            Ok(())
-        })?;
+        let ticks = unsigned_ticks(|| sum = pairs(count));
         read.push(sum as f64 * tick / count as f64);
         whole.push(ticks * tick / count as f64);
     }
@@ -129,8 +125,8 @@ const PROCESSES_LESS: &str = "processes less pipe";
 
 pub(super) fn switches(stage: &Stage) -> Result<Series, Failure> {
     let alone = pipe_alone(stage)?;
-    let (threads, thread_switches) = counted("Between threads", 2.0, || between_threads(stage))?;
-    let (processes, process_switches) = counted("Between processes", 1.0, || between_processes(stage))?;
+    let (threads, thread_switches) = counted("Between threads", 2.0, between_threads(stage)?);
+    let (processes, process_switches) = counted("Between processes", 1.0, between_processes(stage)?);
     let pipe = alone.values.iter().sum::<f64>() / alone.values.len() as f64;
     let less = |timed: &LoopTrials| timed.values.iter().map(|value| value - pipe).collect();
     let (threads_less, processes_less) = (less(&threads), less(&processes));
@@ -146,18 +142,13 @@ pub(super) fn switches(stage: &Stage) -> Result<Series, Failure> {
 
 /// Trials, with the switches of this process that the kernel counted per iteration; `proving` switches would prove that an
 /// iteration is two.
-fn counted(
-    between: &str,
-    proving: f64,
-    measure: impl FnOnce() -> Result<(LoopTrials, Usage, u64), Failure>,
-) -> Result<(LoopTrials, String), Failure> {
-    let (timed, usage, iterations) = measure()?;
+fn counted(between: &str, proving: f64, (timed, usage, iterations): SwitchingTrials) -> (LoopTrials, String) {
     let each = quantities::number(usage.switches() as f64 / iterations as f64);
     let sentence = format!(
         "{between}, the kernel counted {each} switches of the measuring process per iteration; {proving} would prove that an iteration \
-         is two switches"
+         is two switches."
     );
-    Ok((timed, sentence + "."))
+    (timed, sentence)
 }
 
 fn pipe_alone(stage: &Stage) -> Result<LoopTrials, Failure> {
@@ -165,8 +156,10 @@ fn pipe_alone(stage: &Stage) -> Result<LoopTrials, Failure> {
     loop_trials(stage, ITERATIONS, 0.2, |n| (0..n).try_for_each(|_| own.give().and_then(|()| own.wait())))
 }
 
-/// Trials of the side that begins, with what the kernel counted in all of its iterations.
-fn watched(stage: &Stage, mut near: AnyEnd) -> Result<(LoopTrials, Usage, u64), Failure> {
+/// Trials of the side that begins, with what the kernel counted in all of its iterations, and how many these were.
+type SwitchingTrials = (LoopTrials, Usage, u64);
+
+fn watched(stage: &Stage, mut near: AnyEnd) -> Result<SwitchingTrials, Failure> {
     let (before, mut iterations) = (Usage::now(), 0);
     let timed = loop_trials(stage, ITERATIONS, 0.35, |n| {
         iterations += n;
@@ -175,13 +168,13 @@ fn watched(stage: &Stage, mut near: AnyEnd) -> Result<(LoopTrials, Usage, u64), 
     Ok((timed, Usage::now().since(before), iterations))
 }
 
-fn between_processes(stage: &Stage) -> Result<(LoopTrials, Usage, u64), Failure> {
+fn between_processes(stage: &Stage) -> Result<SwitchingTrials, Failure> {
     let (near, far) = turn::pipes()?;
     let _other = PartnerProcess::start(stage.site.partner, move || turn::echo(far))?;
     watched(stage, near)
 }
 
-fn between_threads(stage: &Stage) -> Result<(LoopTrials, Usage, u64), Failure> {
+fn between_threads(stage: &Stage) -> Result<SwitchingTrials, Failure> {
     let (near, far) = turn::pipes()?;
     std::thread::scope(|scope| {
         // It ends with the other side, at the end of the pipe.

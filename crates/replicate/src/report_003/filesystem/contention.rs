@@ -92,7 +92,7 @@ fn crowd(
     let others = (0..competitors)
         .map(|number| Competitor::start(stage, number, (pattern.competitor_random)(number), 2 * passes))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let mut one = || main.pass(pattern.main_random.then_some(&mut chance));
     let values = (0..passes).map(|_| one()).collect::<Result<_, _>>()?;
     others.into_iter().try_for_each(Competitor::ended)?;
