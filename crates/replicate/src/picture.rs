@@ -73,37 +73,26 @@ pub(super) struct PictureData {
     shows: String,
     #[serde(default)]
     method: String,
-    #[serde(default = "any")]
-    variants: String,
-    #[serde(default = "nanoseconds")]
-    unit: Unit,
+    /// All, where they are left out.
+    variants: Option<String>,
+    /// Nanoseconds, where it is left out.
+    unit: Option<Unit>,
     #[serde(default)]
     along: String,
-    #[serde(default = "count")]
-    scale: Scale,
+    /// A count, where it is left out.
+    scale: Option<Scale>,
     distribution: Option<f64>,
     not_drawn: Option<String>,
-}
-
-fn any() -> String {
-    "*".to_owned()
-}
-
-fn nanoseconds() -> Unit {
-    Unit::Nanoseconds
-}
-
-fn count() -> Scale {
-    Scale::Count
 }
 
 impl From<PictureData> for Picture {
     fn from(data: PictureData) -> Self {
         let shape = match data.distribution {
             Some(at) => FigureShape::Distribution(at.is_finite().then_some(at)),
-            None => FigureShape::Sweep(data.along.leak(), data.scale),
+            None => FigureShape::Sweep(data.along.leak(), data.scale.unwrap_or(Scale::Count)),
         };
-        let form = FigureForm { variants: Variants(data.variants.leak()), unit: data.unit, shape };
+        let variants = data.variants.map_or(Variants::ALL, |names| Variants(names.leak()));
+        let form = FigureForm { variants, unit: data.unit.unwrap_or(Unit::Nanoseconds), shape };
         let drawn = match data.not_drawn {
             Some(reason) => Drawn::Not(reason.leak()),
             None => Drawn::By { method: data.method.leak(), form },

@@ -3,13 +3,10 @@
 
 mod cells;
 mod csv;
-mod drawn;
 mod figures;
 mod json;
 mod machines;
 mod methods;
-mod runs;
-mod sweeps;
 
 use self::cells::{by_fathom, operation, predicted, printed, ratio, replicated};
 use crate::record::Replication;
@@ -102,9 +99,8 @@ impl ReplicationReport<'_> {
         let mut sections =
             vec![summary(report, replication, rows), machines::section(report, described), misleading(rows)];
         sections.extend(figures::section(report, replication));
-        sections.extend(sweeps::section(report, replication, rows));
-        let trials = runs::table(replication, rows);
-        sections.push(methods::section(report, replication, rows).with_all(trials));
+        sections.extend(figures::sweeps(report, replication, rows));
+        sections.push(methods::section(report, replication, rows));
         sections
     }
 }

@@ -1,6 +1,6 @@
 //! Section 6: the file system.
 
-use super::files::{advise_random, drop_cached, expect_random, shuffled, zeros};
+use super::files::{advise_random, drop_cached, mapped_at_random, shuffled, zeros};
 use crate::mapping::MappedFile;
 use crate::operations::{memory_ceiling, remote_file};
 use crate::protocol::{TRIALS, TrialProtocol, reduced, try_unsigned_ticks, unsigned_ticks};
@@ -31,20 +31,14 @@ pub(super) fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
         let later = values.split_off(1);
         series = series.and(FIRST, bytes as f64, values).and(LATER, bytes as f64, later);
         if power == largest {
-            series = series.with_note(fault_note(bytes, first));
+            let (Usage { major, minor, .. }, pages) = (first, bytes / page_bytes());
+            series = series.with_note(format!(
+                "The first trial of the file of {} MiB had {major} major (hard) faults and {minor} minor ones, for {pages} pages.",
+                bytes >> 20
+            ));
         }
     }
     Ok(series)
-}
-
-fn fault_note(bytes: u64, first: Usage) -> String {
-    format!(
-        "The first trial of the file of {} MiB had {} major (hard) faults and {} minor ones, for {} pages.",
-        bytes >> 20,
-        first.major,
-        first.minor,
-        bytes / page_bytes()
-    )
 }
 
 const ENDED: &str = "trials that ended";
@@ -71,8 +65,7 @@ fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool
     /// Pages between two looks at the time.
     const PAGES: usize = 256;
     let page = page_bytes();
-    let map = MappedFile::readable(file, bytes as usize)?;
-    expect_random(&map, file)?;
+    let map = mapped_at_random(file, bytes)?;
     let order = shuffled(bytes / page, stage.site.seed);
     for trial in 0..TRIALS {
         if trial > 0 {
@@ -91,8 +84,7 @@ fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool
 /// Nanoseconds per page of every trial, and the faults of the first.
 fn page_trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), Failure> {
     let (page, tick) = (page_bytes(), stage.ns_per_tick()?);
-    let map = MappedFile::readable(file, bytes as usize)?;
-    expect_random(&map, file)?;
+    let map = mapped_at_random(file, bytes)?;
     let order = shuffled(bytes / page, stage.site.seed);
     let (mut values, mut first) = (vec![], Usage::default());
     for trial in 0..TRIALS {

@@ -1,7 +1,7 @@
 //! Section 4: memory.
 
 use super::chain::Chain;
-use super::files::{drop_mapped, expect_random, shuffled, zeros};
+use super::files::{drop_mapped, mapped_at_random, shuffled, zeros};
 use crate::mapping::MappedFile;
 use crate::protocol::{TRIALS, TrialProtocol, reduced, try_unsigned_ticks, unsigned_ticks};
 use crate::usage::Usage;
@@ -220,26 +220,19 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     for trial in 0..FAULT_TRIALS {
         values.push(faulting(stage, (&file, bytes), trial, &mut counts)?);
     }
-    Ok(Series::of(values).with_note(counts.note(bytes)))
+    let FaultCount { touched, major, minor } = counts;
+    Ok(Series::of(values).with_note(format!(
+        "Of {touched} pages that were touched, {major} were major (hard) faults and {minor} minor ones; {} pages per trial, of {} in the file.",
+        touched / FAULT_TRIALS,
+        bytes / page_bytes()
+    )))
 }
 
 #[derive(Default)]
 struct FaultCount {
     touched: u64,
-    faults: Usage,
-}
-
-impl FaultCount {
-    fn note(&self, bytes: u64) -> String {
-        format!(
-            "Of {} pages that were touched, {} were major (hard) faults and {} minor ones; {} pages per trial, of {} in the file.",
-            self.touched,
-            self.faults.major,
-            self.faults.minor,
-            self.touched / FAULT_TRIALS,
-            bytes / page_bytes()
-        )
-    }
+    major: u64,
+    minor: u64,
 }
 
 /// One trial: nanoseconds per page.
@@ -250,8 +243,7 @@ fn faulting(
     counts: &mut FaultCount,
 ) -> Result<f64, Failure> {
     let page = page_bytes();
-    let map = MappedFile::readable(file, bytes as usize)?;
-    expect_random(&map, file)?;
+    let map = mapped_at_random(file, bytes)?;
     let order = shuffled(bytes / page, stage.site.seed ^ trial);
     let (most_ns, before) = (stage.time_ns() / FAULT_TRIALS as f64, Usage::now());
     let mut touched = 0;
@@ -260,8 +252,8 @@ fn faulting(
     drop_mapped(map, file)?;
     ensure(touched > 0, "no page was touched")?;
     counts.touched += touched;
-    counts.faults.major += faults.major;
-    counts.faults.minor += faults.minor;
+    counts.major += faults.major;
+    counts.minor += faults.minor;
     Ok(ticks * stage.ns_per_tick()? / touched as f64)
 }
 
