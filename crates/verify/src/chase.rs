@@ -67,19 +67,12 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
             let _alive = &alive;
             // SAFETY: every line of both cycles holds a pointer to another of the same, and they live as long as this work.
             at.set(unsafe { in_turn(at.get(), n) });
+            Ok(())
         }
     };
     let (both_near, both_far, mixed) =
         (follow((near[0], near[1])), follow((far[0], far[1])), follow((near[2], far[2])));
-    let apart = move |n: u64| {
-        both_near(n);
-        both_far(n);
-        Ok(())
-    };
-    Ok(Workload::batched(apart).against(move |n: u64| {
-        mixed(n);
-        Ok(())
-    }))
+    Ok(Workload::batched(move |n| both_near(n).and_then(|()| both_far(n))).against(mixed))
 }
 
 /// Follows two chases alternately. A number is added to each address only to make it wait for the load before: a bit of that

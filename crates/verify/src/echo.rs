@@ -1,8 +1,10 @@
-//! A pipe whose other side waits for a known time before it answers.
+//! A pipe whose other side waits for a known time before it answers, and a page that a handler of this process supplies after such a
+//! time.
 
 use super::prelude::*;
 use super::spin::spin;
 use fathom_core::sampling::partner::{PartnerProcess, pipe, read_byte, write_byte};
+use fathom_experiments::questions::memory::user_fault;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 
@@ -13,6 +15,17 @@ pub static RIG: Rig = Rig::of_known_work(
     |_| Ok(vec![(NAME, Point::new())]),
     judge,
 );
+
+pub static PAGE_FAULT: Rig = Rig {
+    touches: &["memory: a stretch of the trial's own is registered with userfaultfd"],
+    ..Rig::of_known_work(
+        "page-fault",
+        "a handler of page faults that waits for 100 µs before it answers",
+        Duration::from_secs(4),
+        |_| Ok(vec![user_fault::known_wait().0]),
+        judge_fault,
+    )
+};
 
 pub static WORK: KnownWork = KnownWork::of(
     &about(
@@ -73,4 +86,10 @@ fn answer(requests: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let claim = Claim::time(rig, "time that the wait adds to a round trip", WAIT as f64);
     vec![claim.judged(figure(results, &(NAME, Point::new())))]
+}
+
+fn judge_fault(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    let (point, waits_ns) = user_fault::known_wait();
+    let claim = Claim::time(rig, "time that the wait adds to a fault", waits_ns as f64);
+    vec![claim.judged(figure(results, &point))]
 }

@@ -23,7 +23,6 @@ mod late;
 mod link;
 mod neighbour;
 pub mod opinions;
-mod page_fault;
 mod opinions_report;
 mod order;
 mod page_cache;
@@ -56,7 +55,7 @@ pub static RIGS: &[&Rig] = &[
     &chain::RIG,
     &sleep::RIG,
     &echo::RIG,
-    &page_fault::RIG,
+    &echo::PAGE_FAULT,
     &chase::RIG,
     &held_lock::RIG,
     &order::RIG,

@@ -19,7 +19,6 @@ pub struct Rig {
     pub sets: &'static str,
     /// What it does to the machine as a whole while it is measured; gone with the rig, also after a kill.
     pub touches: &'static [&'static str],
-    /// The time for measuring it.
     pub budget: Duration,
     /// The arrangement during the measurement; `None` if the work itself is known. Such rigs are measured in one run.
     pub arrange: Option<Arrange>,

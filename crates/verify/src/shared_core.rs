@@ -4,7 +4,7 @@
 
 use super::neighbour::Spinner;
 use super::prelude::*;
-use super::spin::{self, spin};
+use super::spin::{self, spins};
 use fathom_core::sampling::occupancy;
 use fathom_core::sampling::simulated_core::{self, SimulatedCore, is_shared, now_ns};
 use fathom_engine::results::CoreState;
@@ -59,10 +59,7 @@ fn slowed() -> PointRef {
 
 fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
     SimulatedCore::begin_for_good();
-    Ok(Workload::each(|n| {
-        (0..n).for_each(|_| spin(if is_shared(now_ns()) { SHARED } else { ALONE }));
-        Ok(())
-    }))
+    Ok(Workload::each(spins(|| if is_shared(now_ns()) { SHARED } else { ALONE })))
 }
 
 fn simulate(options: &mut Options) -> Result<Arranged, String> {

@@ -87,22 +87,21 @@ pub fn spin(ns: u64) {
     }
 }
 
+/// So many spins, each of a duration that is drawn before it.
+pub fn spins(mut ns: impl FnMut() -> u64) -> impl FnMut(u64) -> Result<(), Failure> {
+    move |n| {
+        (0..n).for_each(|_| spin(ns()));
+        Ok(())
+    }
+}
+
 fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    let of = |ns: u64| {
-        move |n: u64| {
-            (0..n).for_each(|_| spin(ns));
-            Ok(())
-        }
-    };
     let mut chance = SplitMix64::seed_from_u64(site.seed);
     Ok(match point.name(&FORM) {
-        ONE_BY_ONE => Workload::each(of(SINGLE)),
-        LONGER => Workload::each(of(SINGLE_LONGER)),
-        IN_BATCHES => Workload::batched(of(2 * SHORT)).against(of(SHORT)),
-        _ => Workload::each(move |n: u64| {
-            (0..n).for_each(|_| spin(if chance.next_u64() % SELDOM == 0 { LONG } else { USUAL }));
-            Ok(())
-        }),
+        ONE_BY_ONE => Workload::each(spins(|| SINGLE)),
+        LONGER => Workload::each(spins(|| SINGLE_LONGER)),
+        IN_BATCHES => Workload::batched(spins(|| 2 * SHORT)).against(spins(|| SHORT)),
+        _ => Workload::each(spins(move || if chance.next_u64() % SELDOM == 0 { LONG } else { USUAL })),
     })
 }
 

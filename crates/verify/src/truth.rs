@@ -278,11 +278,17 @@ mod tests {
     use super::*;
     use crate::RIGS;
 
+    fn figure(low: f64, high: f64, doubt: Option<&str>) -> Result<TruthFigure, NoFigure> {
+        let (value, interval) = (f64::midpoint(low, high), Some(Interval { low, high }));
+        Ok(TruthFigure { value, interval, doubt: doubt.map(str::to_owned) })
+    }
+
+    fn claim() -> Claim {
+        Claim::of(RIGS[0], "what was set", None, 100.0)
+    }
+
     fn judged(low: f64, high: f64, doubt: Option<&str>) -> Truth {
-        let interval = Some(Interval { low, high });
-        let found =
-            TruthFigure { value: f64::midpoint(low, high), interval, doubt: doubt.map(str::to_owned) };
-        Claim::of(RIGS[0], "what was set", None, 100.0).judged(Ok(found))
+        claim().judged(figure(low, high, doubt))
     }
 
     #[test]
@@ -304,24 +310,15 @@ mod tests {
 
     #[test]
     fn what_the_clock_cannot_tell_apart_is_near_enough() {
-        let found = || TruthFigure {
-            value: 104.0,
-            interval: Some(Interval { low: 103.5, high: 104.5 }),
-            doubt: None,
-        };
-        let claim = || Claim::of(RIGS[0], "what was set", None, 100.0);
-        assert_eq!(claim().judged(Ok(found())).verdict, Verdict::Wrong);
-        assert_eq!(claim().within(5.0).judged(Ok(found())).verdict, Verdict::Right);
-        assert_eq!(
-            claim().within(1.0).judged(Ok(found())).verdict,
-            Verdict::Wrong,
-            "2 % stand where it is less"
-        );
+        let verdict = |claim: Claim| claim.judged(figure(103.5, 104.5, None)).verdict;
+        assert_eq!(verdict(claim()), Verdict::Wrong);
+        assert_eq!(verdict(claim().within(5.0)), Verdict::Right);
+        assert_eq!(verdict(claim().within(1.0)), Verdict::Wrong, "2 % stand where it is less");
     }
 
     #[test]
     fn without_an_interval_nothing_is_said() {
-        let found = TruthFigure { value: 100.0, interval: None, doubt: None };
-        assert_eq!(Claim::of(RIGS[0], "it", None, 100.0).judged(Ok(found)).verdict, Verdict::Inconclusive);
+        let single = TruthFigure { value: 100.0, interval: None, doubt: None };
+        assert_eq!(claim().judged(Ok(single)).verdict, Verdict::Inconclusive);
     }
 }

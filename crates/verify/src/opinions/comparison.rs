@@ -11,7 +11,6 @@ use serde::Serialize;
 /// The relative distance within which two figures of one operation agree.
 pub const NEAR: f64 = 0.05;
 
-/// The agreement of two figures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {

@@ -25,7 +25,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "bytes by TCP over loopback",
     points: STREAM,
     command: "iperf3 -J -c 127.0.0.1 -p {port} -t 1 -l 128K",
-    server: Some(ToolServer { command: "iperf3 -s -1 -B 127.0.0.1 -p {port}", listens_everywhere: false }),
+    server: ToolServer::on_loopback("iperf3 -s -1 -B 127.0.0.1 -p {port}"),
     read: received,
     otherwise: "its mean includes the beginning of each transfer, and its timers wake it ten times a second",
     ..Opinion::by(&TOOL)
