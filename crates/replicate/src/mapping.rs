@@ -41,7 +41,6 @@ impl MappedFile {
         }
     }
 
-    /// Loads a byte.
     #[inline(always)]
     pub fn read(&self, offset: usize) -> u8 {
         assert!(offset < self.bytes, "beyond the mapping");

@@ -24,7 +24,6 @@ pub struct MethodRequest {
     /// Whether every setting of the report is measured (`--thorough`).
     #[serde(default)]
     pub thorough: bool,
-    /// Where it happens.
     pub setting: Setting,
 }
 

@@ -5,14 +5,12 @@ use fathom_core::experiment::Scale;
 use fathom_core::quantity::Unit;
 use serde::Deserialize;
 
-/// A figure of a report.
 #[derive(Debug)]
 pub struct Picture {
     /// Its number in the report; 0 where it has none.
     pub number: u8,
     /// Its subject: "block read time against file size".
     pub shows: &'static str,
-    /// How it is drawn again.
     pub drawn: Drawn,
 }
 
@@ -34,7 +32,6 @@ pub struct FigureForm {
     pub shape: FigureShape,
 }
 
-/// The kind of a figure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FigureShape {
     /// The mean of the trials against the swept parameter, whose name and scale these are.
@@ -48,7 +45,6 @@ pub enum FigureShape {
 pub struct Variants(&'static str);
 
 impl Variants {
-    /// Every variant.
     pub const ALL: Variants = Variants("*");
 
     /// Whether a variant is one of them.

@@ -10,7 +10,6 @@ use super::{Series, Stage};
 use fathom_core::experiment::Failure;
 use std::marker::PhantomData;
 
-/// The trials of a report.
 #[derive(Debug, Clone, Copy)]
 pub struct TrialProtocol {
     pub trials: usize,

@@ -36,7 +36,6 @@ pub struct Row {
     pub per: &'static str,
     /// The report's figure, by its id in the reference data.
     pub theirs: Theirs,
-    /// How Fathom replicates it.
     pub replica: Replica,
     /// How the report made one figure of its trials.
     pub statistic: Statistic,
@@ -56,7 +55,6 @@ impl Row {
     }
 }
 
-/// The report's figure.
 pub enum Theirs {
     /// It is printed: its id in the reference data.
     Printed(&'static str),
@@ -64,7 +62,6 @@ pub enum Theirs {
     NotPrinted(&'static str),
 }
 
-/// How Fathom replicates a row.
 #[derive(Clone, Copy)]
 pub enum Replica {
     By(&'static Method),

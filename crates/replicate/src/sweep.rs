@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 #[serde(transparent)]
 pub struct SweptPoint(BTreeMap<String, SweptValue>);
 
-/// The value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 enum SweptValue {

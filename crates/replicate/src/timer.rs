@@ -4,7 +4,6 @@
 use core::arch::asm;
 use fathom_core::experiment::Requirement;
 
-/// A report's timer.
 pub trait Timer {
     /// The ticks that work takes; negative where the counter ran backwards.
     fn ticks(work: impl FnOnce()) -> i64;

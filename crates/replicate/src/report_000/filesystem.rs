@@ -18,8 +18,6 @@ use std::os::fd::{AsRawFd, OwnedFd};
 const TEN: TrialProtocol = TrialProtocol::TEN;
 /// The report's block, bytes.
 const BLOCK: u64 = 4096;
-const FIRST: &str = "first trial";
-const LATER: &str = "later trials";
 
 pub(super) fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
     let largest = stage.count(29, 26);
@@ -29,7 +27,7 @@ pub(super) fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
         let file = zeros(stage, bytes)?;
         let (mut values, first) = page_trials(stage, &file, bytes)?;
         let later = values.split_off(1);
-        series = series.and(FIRST, bytes as f64, values).and(LATER, bytes as f64, later);
+        series = series.and("first trial", bytes as f64, values).and("later trials", bytes as f64, later);
         if power == largest {
             let (Usage { major, minor, .. }, pages) = (first, bytes / page_bytes());
             series = series.with_note(format!(
@@ -41,9 +39,6 @@ pub(super) fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
     Ok(series)
 }
 
-const ENDED: &str = "trials that ended";
-const ENDLESS: &str = "trials that were stopped";
-
 pub(super) fn larger_files(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = memory_ceiling()?;
     let patience_ns = stage.count(20, 5) as f64 * 1e9;
@@ -53,9 +48,9 @@ pub(super) fn larger_files(stage: &Stage) -> Result<Series, Failure> {
         let file = zeros(stage, bytes)?;
         let deadline = stage.site.stopwatch.now_ns() + patience_ns;
         if !all_end(stage, &file, bytes, deadline)? {
-            return Ok(series.and(ENDLESS, bytes as f64, vec![bytes as f64]));
+            return Ok(series.and("trials that were stopped", bytes as f64, vec![bytes as f64]));
         }
-        series = series.and(ENDED, bytes as f64, vec![bytes as f64]);
+        series = series.and("trials that ended", bytes as f64, vec![bytes as f64]);
     }
     Ok(series.with_note("The trials of every size ended.".to_owned()))
 }
@@ -272,7 +267,6 @@ fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
         .collect()
 }
 
-/// The message of one process.
 struct ReadMessage {
     /// Nanoseconds a block.
     ns: f64,

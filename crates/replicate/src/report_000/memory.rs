@@ -52,11 +52,6 @@ fn shortened(chain: &Chain, size: u64) -> Option<String> {
     Some(format!("The chain through {elements} elements repeats after {round}."))
 }
 
-const READS: &str = "read";
-const READS_A_BYTE: &str = "read, time of a byte";
-const WRITES: &str = "write";
-const WRITES_A_BYTE: &str = "write, time of a byte";
-
 /// Words that are moved before the pointer is advanced.
 const UNROLLED: usize = 8;
 
@@ -67,8 +62,8 @@ pub(super) fn both_ways(stage: &Stage) -> Result<Series, Failure> {
     let mut memory: Vec<u64> = (0..bytes / 8).collect();
     let (reads, read_a_byte) = rates_and_times(stage, &mut memory, summed)?;
     let (writes, written_a_byte) = rates_and_times(stage, &mut memory, stored)?;
-    let series = Series::default().and(READS, 0.0, reads).and(READS_A_BYTE, 0.0, read_a_byte);
-    let series = series.and(WRITES, 0.0, writes).and(WRITES_A_BYTE, 0.0, written_a_byte);
+    let series = Series::default().and("read", 0.0, reads).and("read, time of a byte", 0.0, read_a_byte);
+    let series = series.and("write", 0.0, writes).and("write, time of a byte", 0.0, written_a_byte);
     Ok(series.with_notes(reduced("bytes", 1 << 30, bytes)))
 }
 
@@ -78,15 +73,10 @@ fn rates_and_times(
     memory: &mut [u64],
     work: fn(ThreadWords),
 ) -> Result<(Vec<f64>, Vec<f64>), Failure> {
-    let tick = stage.ns_per_tick()?;
-    let bytes = size_of_val(memory) as f64;
-    let (mut rates, mut times) = (vec![], vec![]);
-    for _ in 0..TRIALS {
-        let ns = try_unsigned_ticks(|| by_two_threads(memory, work))? * tick;
-        rates.push(bytes / ns * 1e9);
-        times.push(ns / bytes);
-    }
-    Ok((rates, times))
+    let (tick, bytes) = (stage.ns_per_tick()?, size_of_val(memory) as f64);
+    let trials =
+        TrialProtocol::TEN.values(|| Ok(try_unsigned_ticks(|| by_two_threads(memory, work))? * tick))?;
+    Ok(trials.into_iter().map(|ns| (bytes / ns * 1e9, ns / bytes)).unzip())
 }
 
 fn by_two_threads(memory: &mut [u64], work: fn(ThreadWords)) -> Result<(), Failure> {

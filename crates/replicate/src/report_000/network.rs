@@ -70,9 +70,6 @@ pub(super) fn turns(stage: &Stage, path: &str) -> Result<Series, Failure> {
     Ok(timed.into())
 }
 
-const READS: &str = "read";
-const WRITES: &str = "write";
-
 /// Bytes of a chunk, and of each socket buffer that is asked for.
 const CHUNK: u32 = 16_000_000;
 
@@ -98,7 +95,7 @@ pub(super) fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
         "The kernel granted {} bytes for the send buffer and {} for the receive buffer.",
         granted.0, granted.1
     );
-    Ok(Series::default().and(READS, 0.0, reads).and(WRITES, 0.0, writes).with_note(buffers))
+    Ok(Series::default().and("read", 0.0, reads).and("write", 0.0, writes).with_note(buffers))
 }
 
 /// Bytes per second of ten trials, and the sizes of the socket's buffers.
@@ -120,9 +117,6 @@ fn rates(
     other.stop()?;
     Ok((timed.values.iter().map(|ns| f64::from(CHUNK) / ns * 1e9).collect(), granted))
 }
-
-const CONNECTS: &str = "connect";
-const CLOSES: &str = "close";
 
 const CONNECTIONS: u64 = 1000;
 
@@ -149,7 +143,6 @@ pub(super) fn connections_to_peer(stage: &Stage) -> Result<Series, Failure> {
     Ok(series)
 }
 
-/// The results of the trials.
 #[derive(Default)]
 struct ConnectionTrial {
     count: u64,
@@ -168,8 +161,8 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
     let each = |of: fn(&ConnectionTrial) -> f64| {
         trials.iter().map(|trial| of(trial) * tick / trial.count as f64).collect()
     };
-    let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
-    let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
+    let series = Series::default().and("connect", 0.0, each(|trial| trial.connect));
+    let series = series.and("close", 0.0, each(|trial| trial.close));
     let least = trials.iter().map(|trial| trial.count).min().unwrap_or(0);
     let series = series.with_notes(reduced("or more connections per trial", CONNECTIONS, least));
     Ok(series.with_note(observed(&trials, tick, overflows)))

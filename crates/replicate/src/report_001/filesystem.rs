@@ -28,7 +28,6 @@ const FILE: u64 = 64 << 20;
 /// The remote time less the local one.
 const SEQUENTIAL: &str = "sequential";
 const RANDOM: &str = "random";
-const MORE: &str = "penalty";
 
 pub(super) fn caching(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = memory_ceiling()?;
@@ -119,7 +118,7 @@ pub(super) fn reading_away(stage: &Stage) -> Result<Series, Failure> {
         })?;
         let more = forward.iter().map(|remote| remote - local).collect();
         let at = bytes as f64;
-        series = series.and(SEQUENTIAL, at, forward).and(RANDOM, at, anywhere).and(MORE, at, more);
+        series = series.and(SEQUENTIAL, at, forward).and(RANDOM, at, anywhere).and("penalty", at, more);
     }
     Ok(series)
 }

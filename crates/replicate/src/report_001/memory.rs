@@ -15,7 +15,6 @@ use fathom_equipment::test_file::evict_after_reads;
 
 /// The plateaus, as variants of the series.
 const LEVELS: [&str; 4] = ["first cache", "second cache", "third cache", "memory"];
-const PER_BYTE: &str = "per byte";
 const PAGE: f64 = 4096.0;
 /// The machine, for the sizes of its caches and the available memory.
 fn described(stage: &Stage) -> (Machine, u64) {
@@ -96,7 +95,7 @@ pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let major = Usage::now().since(before).major;
     let note = format!("The kernel counted {major} major faults in {} accesses.", values.len());
     let per_byte = values.iter().map(|ns| ns / PAGE).collect();
-    Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).with_note(note))
+    Ok(Series::of(values).and("per byte", 0.0, per_byte).with_note(note))
 }
 
 #[cfg(test)]

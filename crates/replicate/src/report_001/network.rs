@@ -15,11 +15,6 @@ use std::time::Duration;
 /// A stream that stays silent for longer than this is broken.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The parts of a connection, as variants of the series.
-const SET_UP: &str = "set up";
-const TAKEN_DOWN: &str = "taken down";
-const BOTH: &str = "both";
-
 /// Bytes of a message: with its headers a TCP packet is then as long as that of ping.
 const MESSAGE: usize = 44;
 const EXCHANGES: usize = 10;
@@ -101,7 +96,7 @@ pub(super) fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
         Ok(ns(connected))
     })?;
     let both = up.iter().zip(&down).map(|(up, down)| up + down).collect();
-    let series = Series::default().and(SET_UP, 0.0, up).and(TAKEN_DOWN, 0.0, down).and(BOTH, 0.0, both);
+    let series = Series::default().and("set up", 0.0, up).and("taken down", 0.0, down).and("both", 0.0, both);
     Ok(series.with_notes(note(stage, path)))
 }
 

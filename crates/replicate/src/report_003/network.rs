@@ -269,8 +269,6 @@ fn rate(arrivals: &[Arrival], size: usize) -> Option<f64> {
 }
 
 const CONNECTIONS: usize = 100;
-const SETUP: &str = "connect";
-const TEARDOWN: &str = "close";
 
 pub(super) fn connections_local(stage: &Stage) -> Result<Series, Failure> {
     let (listener, address) = listener()?;
@@ -305,7 +303,7 @@ pub fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure>
         drop(socket);
         closed.push(began.elapsed().as_nanos() as f64);
     }
-    Ok(Series::default().and(SETUP, 0.0, opened).and(TEARDOWN, 0.0, closed))
+    Ok(Series::default().and("connect", 0.0, opened).and("close", 0.0, closed))
 }
 
 #[cfg(test)]

@@ -18,12 +18,6 @@ use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 use std::ptr::null_mut;
 
-const INSIDE: &str = "between the readings";
-const WHOLE: &str = "with what stands around them";
-const AROUND: &str = "around a loop";
-const STORE: &str = "loop";
-const BOTH: &str = "readings and loop";
-
 pub(super) fn timing(stage: &Stage) -> Result<Series, Failure> {
     let (inside, whole, reduced) = inside(stage)?;
     let around = loop_trials(stage, ITERATIONS, 0.1, |n| {
@@ -35,8 +29,12 @@ pub(super) fn timing(stage: &Stage) -> Result<Series, Failure> {
         Ok(())
     })?;
     let both = inside.iter().zip(&store.values).map(|(inside, store)| inside + store).collect();
-    let series = Series::default().and(INSIDE, 0.0, inside).and(WHOLE, 0.0, whole);
-    let series = series.and(AROUND, 0.0, around.values).and(STORE, 0.0, store.values).and(BOTH, 0.0, both);
+    let series = Series::default()
+        .and("between the readings", 0.0, inside)
+        .and("with what stands around them", 0.0, whole)
+        .and("around a loop", 0.0, around.values)
+        .and("loop", 0.0, store.values)
+        .and("readings and loop", 0.0, both);
     Ok(series.with_notes(reduced).with_notes(store.reduced))
 }
 
@@ -117,12 +115,6 @@ pub(super) fn processes(stage: &Stage) -> Result<Series, Failure> {
     Ok(timed.into())
 }
 
-const ALONE: &str = "pipe alone";
-const BETWEEN_THREADS: &str = "threads";
-const BETWEEN_PROCESSES: &str = "processes";
-const THREADS_LESS: &str = "threads less pipe";
-const PROCESSES_LESS: &str = "processes less pipe";
-
 pub(super) fn switches(stage: &Stage) -> Result<Series, Failure> {
     let alone = pipe_alone(stage)?;
     let (threads, thread_switches) = counted("Between threads", 2.0, between_threads(stage)?);
@@ -132,11 +124,11 @@ pub(super) fn switches(stage: &Stage) -> Result<Series, Failure> {
     let (threads_less, processes_less) = (less(&threads), less(&processes));
     let reduced = [alone.reduced, threads.reduced, processes.reduced].into_iter().flatten();
     let series = Series::default()
-        .and(ALONE, 0.0, alone.values)
-        .and(BETWEEN_THREADS, 0.0, threads.values)
-        .and(BETWEEN_PROCESSES, 0.0, processes.values)
-        .and(THREADS_LESS, 0.0, threads_less)
-        .and(PROCESSES_LESS, 0.0, processes_less);
+        .and("pipe alone", 0.0, alone.values)
+        .and("threads", 0.0, threads.values)
+        .and("processes", 0.0, processes.values)
+        .and("threads less pipe", 0.0, threads_less)
+        .and("processes less pipe", 0.0, processes_less);
     Ok(series.with_notes(reduced).with_note(thread_switches).with_note(process_switches))
 }
 

@@ -18,7 +18,6 @@ pub fn calls(arguments: usize, n: u64) -> u64 {
     fathom_000_calls[arguments.min(7)](n.min(MOST)) & 0xffff_ffff
 }
 
-/// Runs an empty loop.
 pub fn empty(n: u64) {
     fathom_000_empty(n.min(MOST));
 }

@@ -18,9 +18,6 @@ use std::os::fd::AsRawFd;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const TOTAL: &str = "whole loop";
-const PER_ITERATION: &str = "per iteration";
-
 /// Results that the report prints for each of its tests of the processor.
 const RUNS: u64 = TrialProtocol::TEN.trials as u64;
 /// The report's repetitions of a pair, and of a loop of one iteration.
@@ -40,8 +37,8 @@ pub(super) fn loops(stage: &Stage) -> Result<Series, Failure> {
     for count in std::iter::once(0).chain((0..14).map(|power| 1 << power)) {
         let times = (repetitions.count / count.max(1)).max(12);
         let total = mean(times, || CpuidRdtscRdtscpCpuid::ticks(|| empty_loop(count))) * ns;
-        series = series.and(TOTAL, count as f64, vec![total]);
-        series = series.and(PER_ITERATION, count as f64, vec![total / count.max(1) as f64]);
+        series = series.and("whole loop", count as f64, vec![total]);
+        series = series.and("per iteration", count as f64, vec![total / count.max(1) as f64]);
     }
     Ok(series)
 }
@@ -86,8 +83,6 @@ fn empty_loop(count: u64) {
 
 /// The report's repetitions in an average.
 const CALLS: u64 = 100_000;
-const GETPID: &str = "getpid";
-const GETPPID: &str = "getppid";
 
 /// A function that times one call, in ticks.
 type Timed = fn() -> i64;
@@ -121,7 +116,7 @@ pub(super) fn services(stage: &Stage) -> Result<Series, Failure> {
     let getpid = || CpuidRdtscRdtscpCpuid::ticks(|| _ = unsafe { libc::getpid() });
     let (getppid, getpid) = (repetitions.averages_ns(getppid), repetitions.averages_ns(getpid));
     let series = Series::default().with_notes(repetitions.reduced());
-    Ok(series.and(GETPPID, 0.0, getppid).and(GETPID, 0.0, getpid))
+    Ok(series.and("getppid", 0.0, getppid).and("getpid", 0.0, getpid))
 }
 
 /// The report's repetitions in an average.

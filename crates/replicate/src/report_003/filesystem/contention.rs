@@ -17,7 +17,6 @@ const LEAST_PASSES: u64 = 2;
 const TIME: Duration = Duration::from_millis(250);
 /// The numbers of competitors with `--quick`.
 const FEW: [u64; 5] = [1, 2, 4, 8, 15];
-const GROWTH: &str = "growth by doubling";
 /// Parts per million, the unit of a factor.
 const PARTS: f64 = 1e6;
 
@@ -30,17 +29,13 @@ struct Pattern {
     competitor_random: fn(u64) -> bool,
 }
 
-const SEQUENTIAL: Pattern =
-    Pattern { name: "all sequential", main_random: false, competitor_random: |_| false };
-const RANDOM: Pattern = Pattern { name: "all random", main_random: true, competitor_random: |_| true };
-const SEQUENTIAL_MIXED: Pattern = Pattern {
-    name: "sequential among mixed",
-    main_random: false,
-    competitor_random: |number| number % 2 == 1,
-};
-const RANDOM_MIXED: Pattern =
-    Pattern { name: "random among mixed", main_random: true, competitor_random: |number| number % 2 == 1 };
-const PATTERNS: [Pattern; 4] = [SEQUENTIAL, RANDOM, SEQUENTIAL_MIXED, RANDOM_MIXED];
+const MIXED: fn(u64) -> bool = |number| number % 2 == 1;
+const PATTERNS: [Pattern; 4] = [
+    Pattern { name: "all sequential", main_random: false, competitor_random: |_| false },
+    Pattern { name: "all random", main_random: true, competitor_random: |_| true },
+    Pattern { name: "sequential among mixed", main_random: false, competitor_random: MIXED },
+    Pattern { name: "random among mixed", main_random: true, competitor_random: MIXED },
+];
 
 /// A block's time by pattern and number of competitors.
 pub fn contention(stage: &Stage) -> Result<Series, Failure> {
@@ -65,7 +60,7 @@ pub fn contention(stage: &Stage) -> Result<Series, Failure> {
     }
     let factors =
         means.chunks(counts.len()).flat_map(factors_by_doubling).map(|factor| factor * PARTS).collect();
-    Ok(series.and(GROWTH, 0.0, factors))
+    Ok(series.and("growth by doubling", 0.0, factors))
 }
 
 /// Passes that fit into the time, if a block takes half as many times longer as there are competitors.

@@ -21,8 +21,6 @@ use std::time::{Duration, Instant};
 /// The report's block, bytes.
 const BLOCK: usize = 4096;
 const SMALLEST: u64 = 32 << 20;
-const FINE: &str = "fine";
-const DOUBLED: &str = "doubled";
 
 /// A time per byte that has grown by less than this factor counts as unchanged.
 const GROWN: f64 = 1.25;
@@ -59,14 +57,14 @@ pub(super) fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     }
     let mut series = Series::default();
     for (bytes, ns) in &doubled {
-        series = series.and(DOUBLED, *bytes as f64, vec![*ns]);
+        series = series.and("doubled", *bytes as f64, vec![*ns]);
     }
     let Some(fast) = last_fast(&doubled) else {
         return Ok(series.with_note("The rate did not fall at any size.".to_owned()));
     };
     let steps = (0..=8).map(|step| fast + fast / 4 * step).filter(|bytes| *bytes <= test.bytes);
     for bytes in steps {
-        series = series.and(FINE, bytes as f64, vec![each(bytes)?]);
+        series = series.and("fine", bytes as f64, vec![each(bytes)?]);
     }
     test_file::evict(&test.file)?;
     Ok(series.with_note(format!(
@@ -220,8 +218,6 @@ const EXPERIMENTS: usize = 3;
 const REMOTE_PASSES: usize = 10;
 const PASS: Duration = Duration::from_millis(300);
 const QUICK_PASS: Duration = Duration::from_millis(30);
-const BY_SIZE: &str = "sequential, by size";
-const RANDOM_BY_SIZE: &str = "random, by size";
 
 pub(super) fn read_remote(stage: &Stage) -> Result<Series, Failure> {
     let (file, mut client) = remote_file(stage)?;
@@ -240,7 +236,7 @@ pub(super) fn read_remote(stage: &Stage) -> Result<Series, Failure> {
         }
     }
     for bytes in beginnings(FILES, file.bytes) {
-        for (order, variant) in [(SEQUENTIAL, BY_SIZE), (RANDOM, RANDOM_BY_SIZE)] {
+        for (order, variant) in [(SEQUENTIAL, "sequential, by size"), (RANDOM, "random, by size")] {
             let beginning = RemoteFile { bytes, ..file.clone() };
             let random = (order == RANDOM).then_some(&mut chance);
             let (each, _) = remote_pass(client.as_mut(), &beginning, random, stage)?;

@@ -100,14 +100,6 @@ fn timed(follow: impl FnOnce() -> usize) -> f64 {
 const BYTES: usize = 512 << 20;
 const QUICK_BYTES: usize = 256 << 20;
 const PASSES: usize = 10;
-const READ_LOOP: &str = "read_memory_loop";
-const READ_PREFETCHING: &str = "read_memory_unroll_prefetch";
-#[cfg(target_arch = "x86_64")]
-const READ_AVX: &str = "read_memory_avx";
-const WRITE_LOOP: &str = "write_memory_loop";
-#[cfg(target_arch = "x86_64")]
-const WRITE_AVX: &str = "write_memory_avx";
-const WRITE_MEMSET: &str = "write_memory_memset";
 
 fn array(stage: &Stage) -> Result<Aligned, Failure> {
     Aligned::new(if stage.quick { QUICK_BYTES } else { BYTES })
@@ -122,8 +114,11 @@ pub(super) fn loops(stage: &Stage) -> Result<Series, Failure> {
         (read(streams::read_loop, &array)?, read(streams::read_unrolled_prefetching, &array)?);
     let written = write_rates(&mut array, streams::write_loop)?;
     let set = write_rates(&mut array, streams::write_memset)?;
-    let series = Series::default().and(READ_LOOP, 0.0, plain).and(READ_PREFETCHING, 0.0, prefetching);
-    Ok(series.and(WRITE_LOOP, 0.0, written).and(WRITE_MEMSET, 0.0, set))
+    Ok(Series::default()
+        .and("read_memory_loop", 0.0, plain)
+        .and("read_memory_unroll_prefetch", 0.0, prefetching)
+        .and("write_memory_loop", 0.0, written)
+        .and("write_memory_memset", 0.0, set))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -139,7 +134,7 @@ pub(super) fn avx(stage: &Stage) -> Result<Series, Failure> {
     })?;
     // SAFETY: the processor has the instructions.
     let written = write_rates(&mut array, |bytes| unsafe { streams::write_avx(bytes) })?;
-    Ok(Series::default().and(READ_AVX, 0.0, read).and(WRITE_AVX, 0.0, written))
+    Ok(Series::default().and("read_memory_avx", 0.0, read).and("write_memory_avx", 0.0, written))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -185,7 +180,6 @@ const BROUGHT_IN: u64 = 16 * PAGE;
 const PAIRS: u64 = 10_000;
 const FIXED: &str = "first byte";
 const RANDOM: &str = "random byte";
-const PER_BYTE: &str = "per byte";
 
 pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
@@ -215,7 +209,7 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
             let at = (stride * PAGE) as f64;
             if variant == FIXED {
                 let each = values.iter().map(|value| value / BROUGHT_IN as f64).collect();
-                series = series.and(PER_BYTE, at, each);
+                series = series.and("per byte", at, each);
             }
             series = series.and(variant, at, values);
         }
