@@ -1,6 +1,7 @@
 //! A link of a known rate: a virtual adapter between two network namespaces of this machine, which the kernel limits.
 
 use super::prelude::*;
+use super::rig::run_program;
 use fathom_engine::run::{Peering, Reach};
 use std::fs::File;
 use std::io;
@@ -70,11 +71,7 @@ fn hold(namespace: Option<&File>, adapter: &str) -> Result<(), String> {
         // SAFETY: the closure makes one system call.
         unsafe { tc.pre_exec(enter) };
     }
-    let output =
-        tc.output().map_err(|error| format!("needs the program `tc` (package iproute2): {error}"))?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    let reason = message.lines().next().unwrap_or("failed without a message");
-    if output.status.success() { Ok(()) } else { Err(format!("the link's rate cannot be limited: {reason}")) }
+    run_program(&mut tc, "package iproute2", Some("the link's rate cannot be limited"))
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {

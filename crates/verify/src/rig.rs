@@ -7,6 +7,7 @@ use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
 use fathom_engine::run::{Options, Peering, described};
 use std::any::Any;
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -113,6 +114,16 @@ pub fn points_of(machine: &Machine, selector: &Selector) -> Result<Vec<PointRef>
         .map(|point| (name, point.clone()))
         .collect();
     if points.is_empty() { Err(format!("{name} has no such point on this machine")) } else { Ok(points) }
+}
+
+/// Runs a program of this package; an error says why it could not be run, or what failed and its first message.
+pub fn run_program(command: &mut Command, package: &str, what: Option<&str>) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.output().map_err(|error| format!("needs the program `{name}` ({package}): {error}"))?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    let reason = message.lines().next().unwrap_or("failed without a message");
+    if output.status.success() { Ok(()) } else { Err(format!("{}: {reason}", what.unwrap_or(&name))) }
 }
 
 /// The first arrangement that could not be undone.

@@ -1,11 +1,10 @@
 //! The judgement of a truth: the set value compared with the found one, and with the instrument's own doubts about it.
 
 use super::rig::{PointRef, Rig};
-use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
-use fathom_core::sorting;
 use fathom_core::statistics::{self, Estimate, Interval, quantile, quantile_interval, share_interval};
+use fathom_core::{quantities, sorting};
 use fathom_engine::record::{Truth, Verdict};
 use fathom_engine::results::{CoreState, Outcome, PointResult, Results};
 use std::collections::BTreeMap;

@@ -1,8 +1,7 @@
 //! `iperf3`.
 
 use super::opinion::{Opinion, OtherTool, ToolServer};
-use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::Selector;
+use crate::prelude::{Name, Number, Selector};
 use serde_json::Value;
 
 static TOOL: OtherTool = OtherTool { name: "iperf3", program: "iperf3", package: "iperf3" };

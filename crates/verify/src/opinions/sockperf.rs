@@ -1,8 +1,7 @@
 //! `sockperf ping-pong`.
 
 use super::opinion::{Opinion, OtherTool, ToolServer, ToolStatistic, behind};
-use fathom_core::experiment::At::{self, Name, Number};
-use fathom_core::experiment::Selector;
+use crate::prelude::{At, Name, Number, Selector};
 
 static TOOL: OtherTool = OtherTool { name: "sockperf", program: "sockperf", package: "sockperf" };
 
