@@ -208,6 +208,7 @@ impl Row {
 mod tests {
     use super::*;
     use crate::{find, reports};
+    use fathom_core::experiment::registry;
     use fathom_report::references::{self, Figure, Kind};
 
     #[test]
@@ -221,10 +222,7 @@ mod tests {
                     assert!(references::figure(id).is_some(), "{name}: no figure {id}");
                 }
                 let points = row.fathom.points(&machine);
-                assert!(
-                    points.iter().all(|(name, _)| fathom_core::experiment::registry::find(name).is_some()),
-                    "{name}"
-                );
+                assert!(points.iter().all(|(name, _)| registry::find(name).is_some()), "{name}");
                 if let SameQuestion::Slope { .. } = row.fathom {
                     assert!(points.len() > 2, "{name}: a slope of {} points", points.len());
                 }

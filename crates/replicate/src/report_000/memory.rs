@@ -3,6 +3,7 @@
 use super::chain::Chain;
 use super::files::{drop_mapped, mapped_at_random, shuffled, zeros};
 use crate::mapping::MappedFile;
+use crate::operations::broke;
 use crate::protocol::{TRIALS, TrialProtocol, reduced, try_unsigned_ticks, unsigned_ticks};
 use crate::usage::Usage;
 use crate::{Series, Stage};
@@ -86,7 +87,7 @@ fn by_two_threads(memory: &mut [u64], work: fn(ThreadWords)) -> Result<(), Failu
         let thread = |half| std::thread::Builder::new().spawn_scoped(scope, move || work(half));
         match (thread(one), thread(other)) {
             (Ok(_), Ok(_)) => Ok(()),
-            (Err(error), _) | (_, Err(error)) => Err(Failure::Broke(format!("starting a thread: {error}"))),
+            (Err(error), _) | (_, Err(error)) => Err(broke("starting a thread")(error)),
         }
     })
 }
@@ -204,7 +205,7 @@ const FAULT_TRIALS: u64 = 15;
 pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     let bytes = stage.count(512 << 20, 128 << 20);
     let file = zeros(stage, bytes)?;
-    file.sync_all().map_err(|error| Failure::Broke(format!("fsync: {error}")))?;
+    file.sync_all().map_err(broke("fsync"))?;
     evict(&file)?;
     let (mut values, mut counts) = (vec![], FaultCount::default());
     for trial in 0..FAULT_TRIALS {

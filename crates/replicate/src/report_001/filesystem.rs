@@ -1,6 +1,6 @@
 //! Section 6: the file system.
 
-use crate::operations::{memory_ceiling, remote_file};
+use crate::operations::{broke, memory_ceiling, remote_file};
 use crate::past_cache::{Blocks, opened, second_readings};
 use crate::protocol::TrialProtocol;
 use crate::sweep::beginnings;
@@ -166,8 +166,7 @@ pub(super) fn contending(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
     let files = (0..MOST).map(|_| stage.nameless(FILE)).collect::<Result<Vec<_>, _>>()?;
     let blocks = stage.count(1000, 100);
-    let board: &'static ReportedTimes =
-        shared_memory().map_err(|error| Failure::Broke(format!("shared memory: {error}")))?;
+    let board: &'static ReportedTimes = shared_memory().map_err(broke("shared memory"))?;
     let mut series = Series::default();
     for order in [SEQUENTIAL, RANDOM] {
         for count in COUNTS {

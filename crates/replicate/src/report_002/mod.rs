@@ -156,12 +156,11 @@ fn faulting(stage: &Stage) -> Result<Series, Failure> {
 fn written(stage: &Stage, tick_ns: f64) -> Result<f64, Failure> {
     let test = stage.nameless(FILE as u64)?;
     let mut mapped = MappedFile::shared(&test.file, FILE)?;
-    let mut synced = Ok(());
-    let ticks = Fenced::ticks(|| {
+    let ticks = Fenced::try_ticks(|| {
         (0..FILE).step_by(PAGE).for_each(|offset| mapped.write(offset, 7));
-        synced = test.file.sync_all();
+        test.file.sync_all()
     });
-    synced.map_err(|error| Failure::Broke(format!("fsync of a test file: {error}")))?;
+    let ticks = ticks.map_err(broke("fsync of a test file"))?;
     Ok(ticks as f64 * tick_ns / (FILE / PAGE) as f64)
 }
 
@@ -207,11 +206,8 @@ fn reading(stage: &Stage) -> Result<Series, Failure> {
     for bytes in FILES {
         let test = stage.nameless(bytes)?;
         let whole = bytes / BLOCK as u64;
-        let mut number = 0;
-        let forward = each(&test, tick_ns, || {
-            number += 1;
-            (number - 1) % whole
-        })?;
+        let mut numbers = (0..whole).cycle();
+        let forward = each(&test, tick_ns, || numbers.next().unwrap_or_default())?;
         let anywhere = each(&test, tick_ns, || below(&mut chance, whole))?;
         series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);
     }
@@ -241,13 +237,11 @@ fn reading_away(stage: &Stage) -> Result<Series, Failure> {
     let mut chance = stage.chance();
     let mut series = Series::default();
     for bytes in beginnings(FILES, file.bytes) {
-        let (whole, mut number) = (bytes / BLOCK as u64, 0);
-        let mut next = || {
-            number += 1;
-            (number - 1) % whole
-        };
+        let whole = bytes / BLOCK as u64;
+        let mut numbers = (0..whole).cycle();
         client.forget()?;
-        let forward = protocol.values(|| away(client.as_mut(), next(), tick_ns))?;
+        let forward =
+            protocol.values(|| away(client.as_mut(), numbers.next().unwrap_or_default(), tick_ns))?;
         client.forget()?;
         let anywhere = protocol.values(|| away(client.as_mut(), below(&mut chance, whole), tick_ns))?;
         series = series.and(SEQUENTIAL, bytes as f64, forward).and(RANDOM, bytes as f64, anywhere);

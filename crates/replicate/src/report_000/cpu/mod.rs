@@ -6,6 +6,7 @@ pub mod unoptimised;
 #[cfg(target_arch = "x86_64")]
 pub mod unoptimised;
 
+use crate::operations::broke;
 use crate::protocol::{ITERATIONS, LoopTrials, TRIALS, loop_trials, reduced, unsigned_ticks};
 use crate::timer::{start, stop_with_trailing_cpuid};
 use crate::usage::Usage;
@@ -81,8 +82,7 @@ pub(super) fn procedures(stage: &Stage) -> Result<Series, Failure> {
 }
 
 pub(super) fn write_nothing(stage: &Stage) -> Result<Series, Failure> {
-    let opened = OpenOptions::new().write(true).open("/dev/null");
-    let null = opened.map_err(|error| Failure::Broke(format!("/dev/null: {error}")))?;
+    let null = OpenOptions::new().write(true).open("/dev/null").map_err(broke("/dev/null"))?;
     let descriptor = null.as_raw_fd();
     let timed = loop_trials(stage, ITERATIONS, 0.9, |n| {
         for _ in 0..n {

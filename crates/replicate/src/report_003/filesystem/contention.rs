@@ -1,13 +1,14 @@
 //! Section 5.4: the time of a file block while other processes read other files.
 
 use super::BlockFile;
+use crate::operations::broke;
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
 use fathom_core::sampling::partner::{PartnerProcess, pipe};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 const FILE: u64 = 1 << 20;
@@ -112,15 +113,13 @@ impl Competitor {
             for _ in 0..passes {
                 file.pass(random.then_some(&mut chance))?;
             }
-            let sent = std::io::Write::write_all(&mut File::from(tell), &[1]);
-            sent.map_err(|error| Failure::Broke(format!("telling the main process: {error}")))
+            File::from(tell).write_all(&[1]).map_err(broke("telling the main process"))
         })?;
         Ok(Competitor { _process: process, done: done.into() })
     }
 
     fn ended(mut self) -> Result<(), Failure> {
-        let read =
-            self.done.read(&mut [0]).map_err(|error| Failure::Broke(format!("waiting for it: {error}")))?;
+        let read = self.done.read(&mut [0]).map_err(broke("waiting for it"))?;
         ensure(read == 1, "a competitor could not read its file")
     }
 }

@@ -2,7 +2,7 @@
 
 pub mod contention;
 
-use crate::operations::{memory_ceiling, remote_file};
+use crate::operations::{broke, memory_ceiling, remote_file};
 use crate::sweep::beginnings;
 use crate::timer::{CpuidRdtscRdtscpCpuid, Timer};
 use crate::{Series, Stage};
@@ -96,10 +96,7 @@ pub struct Again {
 pub fn read_again(file: &File, bytes: u64) -> Result<Again, Failure> {
     test_file::evict(file)?;
     let mut buffer = vec![0; BLOCK];
-    let mut read = |offset| {
-        file.read_exact_at(&mut buffer, offset)
-            .map_err(|error| Failure::Broke(format!("reading the test file: {error}")))
-    };
+    let mut read = |offset| file.read_exact_at(&mut buffer, offset).map_err(broke("reading the test file"));
     for offset in (0..bytes).step_by(BLOCK) {
         read(offset)?;
     }
