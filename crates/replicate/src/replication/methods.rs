@@ -77,31 +77,27 @@ fn one(method: &'static Method, replication: &Replication) -> Section {
     };
     match replication.of(method.name) {
         None => section.say("The run ended before this method."),
-        Some(line) => section.with_all(observed(&line.outcome, line.took_s)),
+        Some(line) => section.with(observed(&line.outcome, line.took_s)),
     }
 }
 
-fn observed(outcome: &TrialOutcome<Series>, took_s: f64) -> Vec<Block> {
+fn observed(outcome: &TrialOutcome<Series>, took_s: f64) -> Block {
     let took = quantities::duration(took_s);
-    match outcome {
+    let text = match outcome {
         TrialOutcome::Measured { sample: series } => {
             let trials: usize = series.points.iter().map(|trials| trials.values.len()).sum();
             let mut observations =
                 vec![Text::plain(format!("{} in {took}.", words::plural(trials, "trial value")))];
             observations.extend(series.notes.iter().map(|sentence| Text::prose(sentence)));
-            vec![Block::List(observations)]
+            return Block::List(observations);
         }
-        TrialOutcome::Skipped { reason } => {
-            vec![Block::Paragraph(Text::plain("Not measured: ").and(Text::prose(reason)))]
-        }
-        TrialOutcome::Failed { reason } => {
-            vec![Block::Paragraph(Text::plain("It failed: ").and(Text::prose(reason)))]
-        }
+        TrialOutcome::Skipped { reason } => Text::plain("Not measured: ").and(Text::prose(reason)),
+        TrialOutcome::Failed { reason } => Text::plain("It failed: ").and(Text::prose(reason)),
         TrialOutcome::TimedOut { after_s } => {
-            let limit = quantities::duration(*after_s);
-            vec![Block::Paragraph(Text::plain(format!("It did not end within {limit}.")))]
+            Text::plain(format!("It did not end within {}.", quantities::duration(*after_s)))
         }
-    }
+    };
+    Block::Paragraph(text)
 }
 
 /// The most trials that the table shows; the replication's file has all.
