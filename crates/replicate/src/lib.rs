@@ -8,6 +8,7 @@
 
 // Not `disallowed_methods`: where and how the authors read a clock is part of their method.
 #![deny(clippy::disallowed_macros)]
+#![allow(clippy::inline_always, reason = "a call would stand inside a timed region")]
 #![allow(
     missing_docs,
     reason = "for the crates of this workspace: what a name says needs no second sentence"
@@ -19,7 +20,6 @@ mod past_cache;
 mod measuring;
 mod method;
 mod operations;
-mod pace;
 mod picture;
 mod protocol;
 mod question;
@@ -39,17 +39,15 @@ pub mod tasks;
 mod timer;
 mod unoptimised;
 pub mod usage;
-mod visit;
 
-pub use measuring::measure;
+pub use measuring::{MethodRequest, answer, measure};
 pub use method::{Method, Stage};
-pub use picture::{Drawn, FigureShape, Picture, Variants};
+pub use picture::{Drawn, FigureForm, FigureShape, Picture, Variants};
 pub use question::SameQuestion;
 pub use replication::ReplicationReport;
 pub use report::{Replica, Report, Row, Theirs};
 pub use series::{Series, Trials};
 pub use statistic::{Deviation, Fit, ReplicatedFigure, Statistic, farthest};
-pub use visit::{MethodRequest, answer};
 
 use std::sync::LazyLock;
 

@@ -41,9 +41,7 @@ impl MappedFile {
         }
     }
 
-    /// Loads a byte.
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     pub fn read(&self, offset: usize) -> u8 {
         assert!(offset < self.bytes, "beyond the mapping");
         // SAFETY: within the mapping. Volatile, so that it is done here and now.
@@ -51,7 +49,6 @@ impl MappedFile {
     }
 
     #[inline(always)]
-    #[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
     pub fn write(&mut self, offset: usize, byte: u8) {
         assert!(offset < self.bytes && self.writable, "beyond the mapping, or not to be written");
         // SAFETY: within a mapping that may be written, borrowed exclusively.

@@ -1,16 +1,31 @@
-//! Running a replication: method by method, each recorded before the next begins.
+//! Running a replication: method by method, each in a fresh process, and recorded before the next begins.
 
 use super::record::{Header, Line, MethodLine, Replication, ReplicationEnd, SCHEMA_VERSION};
-use super::visit::{MethodRequest, visit};
-use super::{Method, Report};
+use super::{Method, Report, Series, Stage, find, tasks};
 use anyhow::{Context, Result};
-use fathom_core::experiment::{Effort, Requirement};
+use fathom_core::experiment::{Effort, Requirement, Site};
 use fathom_core::machine::Machine;
+use fathom_core::sampling::child::{Launch, Process};
+use fathom_core::sampling::{self, Setting};
 use fathom_engine::plan::trial_seed;
 use fathom_engine::record::{Journal, TrialOutcome};
 use fathom_engine::run::{Environment, Watcher, now, tool};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::Instant;
+
+/// The request to the process that measures a method.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MethodRequest {
+    pub report: String,
+    pub method: String,
+    /// Whether counts are reduced (`--quick`).
+    pub quick: bool,
+    /// Whether every setting of the report is measured (`--thorough`).
+    #[serde(default)]
+    pub thorough: bool,
+    pub setting: Setting,
+}
 
 /// Measures a report's methods with the settings of a run, and writes a new file. If the user interrupts it, what was found until
 /// then is valid.
@@ -93,6 +108,34 @@ fn request(report: &Report, method: &Method, effort: Effort, environment: &Envir
     }
 }
 
+/// Measures a method in a fresh process. The listener hears what takes long before the measurement. `None` if the user
+/// interrupted it.
+fn visit(
+    method: &Method,
+    request: &MethodRequest,
+    listener: &mut dyn FnMut(&str),
+) -> std::io::Result<Option<TrialOutcome<Series>>> {
+    let end = Process::start("replica", request.setting.seed, request.setting.limit(), &Launch::default())?
+        .ask(request, method.limit(request.thorough), listener)?;
+    let answer = TrialOutcome::answer::<TrialOutcome<Series>>(end, method.limit(request.thorough));
+    Ok(answer.map(|answer| answer.unwrap_or_else(|unanswered| unanswered)))
+}
+
+/// Measures the requested method in this process.
+pub fn answer(request: &MethodRequest) -> TrialOutcome<Series> {
+    let methods = find(&request.report).map(Report::methods).unwrap_or_default();
+    let Some(method) = methods.into_iter().find(|method| method.name == request.method) else {
+        let reason = format!("report {} has no method {}", request.report, request.method);
+        return TrialOutcome::Failed { reason };
+    };
+    let measure = |site: &Site, _: &_| {
+        let refused = if method.raised_priority { tasks::raise_priority() } else { None };
+        let series = (method.measure)(&Stage { site, quick: request.quick, thorough: request.thorough })?;
+        Ok(series.with_notes(refused))
+    };
+    sampling::at_site(&request.setting, measure).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +162,7 @@ mod tests {
     fn a_processor_without_rdtscp_is_not_asked_for_it_and_the_report_without_it_is_replicated() {
         let (old, usual) = (with("fpu tsc"), with("fpu tsc rdtscp"));
         let skipped = |report: &str, machine: &Machine| {
-            let report = crate::find(report).unwrap();
+            let report = find(report).unwrap();
             let methods = report.methods();
             let reasons = methods.iter().filter_map(|method| unmet(report, method, machine, true));
             let about_it = reasons.filter(|reason| reason.contains("rdtscp")).count();

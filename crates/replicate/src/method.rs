@@ -2,6 +2,9 @@
 
 use super::series::Series;
 use fathom_core::experiment::{Failure, Placement, Requirement, Site};
+use fathom_equipment::test_file::{DiskQuota, TestFile};
+use rand_xoshiro::SplitMix64;
+use rand_xoshiro::rand_core::SeedableRng;
 use std::time::Duration;
 
 pub type MeasureFn = fn(&Stage) -> Result<Series, Failure>;
@@ -49,6 +52,16 @@ impl Stage<'_> {
     /// A count: `theirs`, or the smaller one with `--quick`.
     pub fn count(&self, theirs: u64, quick: u64) -> u64 {
         if self.quick { quick } else { theirs }
+    }
+
+    /// The generator of what is drawn at random.
+    pub fn chance(&self) -> SplitMix64 {
+        SplitMix64::seed_from_u64(self.site.seed)
+    }
+
+    /// A file of so many bytes that has no name any more.
+    pub fn nameless(&self, bytes: u64) -> Result<TestFile, Failure> {
+        TestFile::nameless(self.site, bytes, DiskQuota::DEFAULT)
     }
 
     /// Nanoseconds per tick of the counter that the reports' timers read, or a reason where there is no such counter.

@@ -11,7 +11,7 @@ use fathom_core::sampling::turn;
 use fathom_equipment::peer::ping::Ping;
 use fathom_equipment::remote::{self, Client};
 use socket2::{Domain, Protocol as Transport, Socket, Type};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
 /// The time to create a task, the mean of `count`; its end is waited for outside of the timed span.
@@ -29,7 +29,7 @@ pub fn creation<T: Timer, Task>(
             total += span.ns(|| task = Some(create()));
             task.map_or(Ok(()), |task| end(task?))?;
         }
-        Ok::<_, Failure>(total / count as f64)
+        Ok(total / count as f64)
     };
     Ok(Series::of(protocol.values(trial)?))
 }
@@ -96,9 +96,9 @@ pub fn line_rates<T: Timer>(
         let mut sum = 0;
         let ticks = T::ticks(|| sum = read(&array));
         ensure(sum == lines as i32, "the sum over the lines is wrong")?;
-        Ok::<_, Failure>(rate(ticks))
+        Ok(rate(ticks))
     })?;
-    let writes = protocol.values(|| Ok::<_, Failure>(rate(T::ticks(|| write(&mut array)))))?;
+    let writes = protocol.values(|| Ok(rate(T::ticks(|| write(&mut array)))))?;
     Ok(Series::default().and("read", bytes as f64, reads).and("write", bytes as f64, writes))
 }
 
@@ -124,6 +124,13 @@ pub fn memory_ceiling() -> Result<u64, Failure> {
 
 pub fn broke(attempt: &'static str) -> impl Fn(std::io::Error) -> Failure {
     move |error| Failure::Broke(format!("{attempt}: {error}"))
+}
+
+/// A server's socket at a free port of loopback, and its address.
+pub fn listener() -> Result<(TcpListener, SocketAddr), Failure> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
+    let address = listener.local_addr().map_err(broke("getsockname"))?;
+    Ok((listener, address))
 }
 
 /// A socket for a TCP connection to an address, whose reads and writes end after a time.

@@ -1,6 +1,7 @@
 //! Files read block by block past the page cache: by direct reads, as in reports 000 and 001, or by having each block dropped, as
 //! in report 002.
 
+use crate::operations::broke;
 use crate::{Series, Stage};
 use fathom_core::experiment::Failure;
 use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
@@ -17,7 +18,7 @@ pub fn opened(test: &TestFile, flags: libc::c_int) -> Result<File, Failure> {
         Some(libc::EINVAL) => Failure::Unsupported(
             "this file system has no direct reads (O_DIRECT), like file systems in memory; choose a folder on a disk with `--dir`".to_owned(),
         ),
-        _ => Failure::Broke(format!("a test file, opened for direct reads: {error}")),
+        _ => broke("a test file, opened for direct reads")(error),
     })
 }
 
@@ -71,7 +72,7 @@ impl Blocks {
     pub fn seek(&mut self, offset: u64) -> Result<(), Failure> {
         use std::io::{Seek, SeekFrom};
         let moved = self.file.seek(SeekFrom::Start(offset));
-        moved.map(drop).map_err(|error| Failure::Broke(format!("lseek: {error}")))
+        moved.map(drop).map_err(broke("lseek"))
     }
 
     /// Asks the kernel to drop a block from the page cache (`posix_fadvise` with `POSIX_FADV_DONTNEED`).
@@ -95,7 +96,7 @@ impl Blocks {
                 "the device or its file system cannot read {} bytes directly: its own blocks are larger",
                 self.block
             ))),
-            Err(error) => Err(Failure::Broke(format!("reading a test file: {error}"))),
+            Err(error) => Err(broke("reading a test file")(error)),
         }
     }
 

@@ -5,14 +5,12 @@ use fathom_core::experiment::Scale;
 use fathom_core::quantity::Unit;
 use serde::Deserialize;
 
-/// A figure of a report.
 #[derive(Debug)]
 pub struct Picture {
     /// Its number in the report; 0 where it has none.
     pub number: u8,
     /// Its subject: "block read time against file size".
     pub shows: &'static str,
-    /// How it is drawn again.
     pub drawn: Drawn,
 }
 
@@ -20,18 +18,20 @@ pub struct Picture {
 #[derive(Debug)]
 pub enum Drawn {
     /// From the results of a method, all variants or some.
-    By {
-        method: &'static str,
-        /// The variants of its series that belong to the figure.
-        variants: Variants,
-        unit: Unit,
-        shape: FigureShape,
-    },
+    By { method: &'static str, form: FigureForm },
     /// Fathom does not draw it, for this reason.
     Not(&'static str),
 }
 
-/// The kind of a figure.
+/// What of a method's results is drawn, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct FigureForm {
+    /// The variants of its series that belong to the figure.
+    pub variants: Variants,
+    pub unit: Unit,
+    pub shape: FigureShape,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FigureShape {
     /// The mean of the trials against the swept parameter, whose name and scale these are.
@@ -45,7 +45,6 @@ pub enum FigureShape {
 pub struct Variants(&'static str);
 
 impl Variants {
-    /// Every variant.
     pub const ALL: Variants = Variants("*");
 
     /// Whether a variant is one of them.
@@ -70,46 +69,40 @@ pub(super) struct PictureData {
     shows: String,
     #[serde(default)]
     method: String,
-    #[serde(default = "any")]
-    variants: String,
-    #[serde(default = "nanoseconds")]
-    unit: Unit,
+    /// All, where they are left out.
+    variants: Option<String>,
+    /// Nanoseconds, where it is left out.
+    unit: Option<Unit>,
     #[serde(default)]
     along: String,
-    #[serde(default = "count")]
-    scale: Scale,
+    /// A count, where it is left out.
+    scale: Option<Scale>,
     distribution: Option<f64>,
     not_drawn: Option<String>,
-}
-
-fn any() -> String {
-    "*".to_owned()
-}
-
-fn nanoseconds() -> Unit {
-    Unit::Nanoseconds
-}
-
-fn count() -> Scale {
-    Scale::Count
 }
 
 impl From<PictureData> for Picture {
     fn from(data: PictureData) -> Self {
         let shape = match data.distribution {
             Some(at) => FigureShape::Distribution(at.is_finite().then_some(at)),
-            None => FigureShape::Sweep(data.along.leak(), data.scale),
+            None => FigureShape::Sweep(data.along.leak(), data.scale.unwrap_or(Scale::Count)),
         };
+        let variants = data.variants.map_or(Variants::ALL, |names| Variants(names.leak()));
+        let form = FigureForm { variants, unit: data.unit.unwrap_or(Unit::Nanoseconds), shape };
         let drawn = match data.not_drawn {
             Some(reason) => Drawn::Not(reason.leak()),
-            None => Drawn::By {
-                method: data.method.leak(),
-                variants: Variants(data.variants.leak()),
-                unit: data.unit,
-                shape,
-            },
+            None => Drawn::By { method: data.method.leak(), form },
         };
         Picture { number: data.number, shows: data.shows.leak(), drawn }
+    }
+}
+
+impl FigureForm {
+    /// The variants of a series that are drawn, each with its settings.
+    pub(super) fn variants_of(self, series: &Series) -> Vec<(&str, Vec<&Trials>)> {
+        let mut variants = series.variants();
+        variants.retain(|(name, _)| self.variants.has(name));
+        variants
     }
 }
 

@@ -1,7 +1,7 @@
 //! The point where Fathom asks the same question as a row of a report, or the value that it computes from several points.
 
 use super::sweep::SweptPoint;
-use fathom_core::experiment::{Dimension, Found, Known, Point};
+use fathom_core::experiment::{Dimension, Found, Known, Point, registry};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use serde::Deserialize;
@@ -64,7 +64,7 @@ fn once() -> f64 {
 }
 
 /// Points with the names of their experiments.
-type Points = Vec<(&'static str, Point)>;
+pub type Points = Vec<(&'static str, Point)>;
 
 impl SameQuestion {
     /// Whether the figure is a difference of values, or computed from several: it may be negative.
@@ -74,7 +74,7 @@ impl SameQuestion {
 
     pub fn points(&self, machine: &Machine) -> Points {
         match self {
-            SameQuestion::Point(point) => vec![point.on(machine)],
+            SameQuestion::Point(of) => vec![at(&of.experiment, &of.point, machine)],
             SameQuestion::Slope { experiment, point, along } => {
                 let group = point.nearest(experiment, machine).without(along);
                 let sweep = sweep(experiment, machine);
@@ -82,34 +82,30 @@ impl SameQuestion {
                     |(_, point): &(_, Point)| point.get(along).is_some() && point.without(along) == group;
                 sweep.into_iter().filter(mine).collect()
             }
-            SameQuestion::Computed(computed) => {
-                let mut points = vec![];
-                for point in computed.points(machine) {
-                    if !points.contains(&point) {
-                        points.push(point);
-                    }
-                }
-                points
-            }
+            SameQuestion::Computed(computed) => distinct(computed.points(machine)),
             SameQuestion::Nowhere { .. } => vec![],
         }
     }
 }
 
+/// The points, each once.
+pub fn distinct(all: impl IntoIterator<Item = (&'static str, Point)>) -> Points {
+    let mut points = vec![];
+    for point in all {
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    }
+    points
+}
+
 fn sweep(experiment: &str, machine: &Machine) -> Points {
-    let Some(experiment) = fathom_core::experiment::registry::find(experiment) else { return vec![] };
+    let Some(experiment) = registry::find(experiment) else { return vec![] };
     experiment.sweep(machine).into_iter().map(|point| (experiment.about().name, point)).collect()
 }
 
-impl PointOf {
-    fn on(&self, machine: &Machine) -> (&'static str, Point) {
-        at(&self.experiment, &self.point, machine)
-    }
-}
-
 fn at(experiment: &str, point: &SweptPoint, machine: &Machine) -> (&'static str, Point) {
-    let name =
-        fathom_core::experiment::registry::find(experiment).map_or("", |experiment| experiment.about().name);
+    let name = registry::find(experiment).map_or("", |experiment| experiment.about().name);
     (name, point.nearest(experiment, machine))
 }
 

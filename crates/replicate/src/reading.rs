@@ -41,15 +41,11 @@ struct MethodData {
     placement: Option<String>,
     #[serde(default)]
     needs: Vec<Need>,
-    #[serde(default = "a_minute")]
-    limit_s: u64,
+    /// A minute, where it is left out.
+    limit_s: Option<u64>,
     /// Whether it runs at the usual priority although the report's other programs do not.
     #[serde(default)]
     usual_priority: bool,
-}
-
-fn a_minute() -> u64 {
-    60
 }
 
 #[derive(Deserialize)]
@@ -71,24 +67,16 @@ struct RowData {
     section: String,
     figure: FigureData,
     method: ReplicaData,
-    #[serde(default = "nanoseconds")]
-    unit: Unit,
+    /// Nanoseconds, where it is left out.
+    unit: Option<Unit>,
     #[serde(default)]
     per: String,
     #[serde(default)]
     variant: String,
-    #[serde(default = "mean")]
-    statistic: Fit,
+    /// The mean with its deviation, where it is left out.
+    statistic: Option<Fit>,
     same_question: SameQuestion,
     misleads: String,
-}
-
-fn nanoseconds() -> Unit {
-    Unit::Nanoseconds
-}
-
-fn mean() -> Fit {
-    Fit::Mean(Deviation::Sample)
 }
 
 #[derive(Deserialize)]
@@ -167,7 +155,7 @@ impl Method {
             text: data.text.leak(),
             differs: data.differs.leak(),
             needs: data.needs.into_iter().map(Need::requirement).collect::<Vec<_>>().leak(),
-            limit: Duration::from_secs(data.limit_s),
+            limit: Duration::from_secs(data.limit_s.unwrap_or(60)),
             raised_priority: raised_priority && !data.usual_priority,
             measure: *measure,
         }
@@ -204,9 +192,12 @@ impl Row {
             },
             section: data.section.leak(),
             operation: data.operation.leak(),
-            unit: data.unit,
+            unit: data.unit.unwrap_or(Unit::Nanoseconds),
             per: data.per.leak(),
-            statistic: Statistic { variant: data.variant.leak(), fit: data.statistic },
+            statistic: Statistic {
+                variant: data.variant.leak(),
+                fit: data.statistic.unwrap_or(Fit::Mean(Deviation::Sample)),
+            },
             fathom: data.same_question,
             misleads: data.misleads.leak(),
         }
@@ -217,6 +208,7 @@ impl Row {
 mod tests {
     use super::*;
     use crate::{find, reports};
+    use fathom_core::experiment::registry;
     use fathom_report::references::{self, Figure, Kind};
 
     #[test]
@@ -230,10 +222,7 @@ mod tests {
                     assert!(references::figure(id).is_some(), "{name}: no figure {id}");
                 }
                 let points = row.fathom.points(&machine);
-                assert!(
-                    points.iter().all(|(name, _)| fathom_core::experiment::registry::find(name).is_some()),
-                    "{name}"
-                );
+                assert!(points.iter().all(|(name, _)| registry::find(name).is_some()), "{name}");
                 if let SameQuestion::Slope { .. } = row.fathom {
                     assert!(points.len() > 2, "{name}: a slope of {} points", points.len());
                 }

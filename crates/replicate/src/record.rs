@@ -62,7 +62,6 @@ pub struct MethodLine {
 /// A replication, read from a file or just finished.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replication {
-    /// The first line.
     pub header: Header,
     /// The outcomes of the methods, in the order in which they were measured.
     pub methods: Vec<MethodLine>,
@@ -113,7 +112,6 @@ impl Replication {
         lines::parse(text)
     }
 
-    /// Reads such a file.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
         lines::parse(&lines::text(path)?)
     }

@@ -3,9 +3,9 @@
 
 use super::method::Method;
 use super::picture::Picture;
-use super::question::SameQuestion;
+use super::question::{Points, SameQuestion, distinct};
 use super::statistic::Statistic;
-use fathom_core::experiment::{Point, Requirement};
+use fathom_core::experiment::Requirement;
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 
@@ -36,7 +36,6 @@ pub struct Row {
     pub per: &'static str,
     /// The report's figure, by its id in the reference data.
     pub theirs: Theirs,
-    /// How Fathom replicates it.
     pub replica: Replica,
     /// How the report made one figure of its trials.
     pub statistic: Statistic,
@@ -56,7 +55,6 @@ impl Row {
     }
 }
 
-/// The report's figure.
 pub enum Theirs {
     /// It is printed: its id in the reference data.
     Printed(&'static str),
@@ -64,7 +62,6 @@ pub enum Theirs {
     NotPrinted(&'static str),
 }
 
-/// How Fathom replicates a row.
 #[derive(Clone, Copy)]
 pub enum Replica {
     By(&'static Method),
@@ -105,16 +102,10 @@ impl Report {
     }
 
     /// The points of Fathom's own figures, each once: those of the rows that these methods fill, or of all where none is named.
-    pub fn points(&self, machine: &Machine, only: &[String]) -> Vec<(&'static str, Point)> {
+    pub fn points(&self, machine: &Machine, only: &[String]) -> Points {
         let is_asked = |row: &&Row| {
             only.is_empty() || row.method().is_some_and(|name| only.iter().any(|one| one == name))
         };
-        let mut points = vec![];
-        for point in self.rows.iter().filter(is_asked).flat_map(|row| row.fathom.points(machine)) {
-            if !points.contains(&point) {
-                points.push(point);
-            }
-        }
-        points
+        distinct(self.rows.iter().filter(is_asked).flat_map(|row| row.fathom.points(machine)))
     }
 }

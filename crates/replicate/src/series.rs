@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The results of a method.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// The trial values at each setting, in the order in which they were visited.

@@ -26,7 +26,6 @@ pub enum Fit {
     MeanAt(f64),
     /// The mean of some of the trials, from the first to the last, numbered from 1.
     MeanOf {
-        /// The first trial that counts.
         first: usize,
         last: usize,
     },
@@ -34,7 +33,6 @@ pub enum Fit {
     MeanButFarthest,
     /// The mean of the means at the settings from one to another.
     MeanOver {
-        /// The first setting that counts.
         from: f64,
         to: f64,
     },
@@ -42,13 +40,11 @@ pub enum Fit {
     MeanOfCalmest,
     /// The slope of a least-squares line through the means, per unit of the setting, from one setting to another.
     Slope {
-        /// The first setting that counts.
         from: f64,
         to: f64,
     },
     /// The slope of a line through the least and the greatest of the means, from one setting to another.
     SlopeThroughExtremes {
-        /// The first setting that counts.
         from: f64,
         to: f64,
     },
@@ -82,15 +78,6 @@ pub struct ReplicatedFigure {
 }
 
 impl Statistic {
-    /// The statistic of a method that has one variant.
-    pub const fn of(fit: Fit) -> Self {
-        Statistic { variant: "", fit }
-    }
-
-    pub const fn variant(variant: &'static str, fit: Fit) -> Self {
-        Statistic { variant, fit }
-    }
-
     /// Its name in a table: "mean of the trials".
     pub fn name(self) -> String {
         match self.fit {
@@ -212,6 +199,14 @@ fn where_settled(points: &[(f64, f64)], factor: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
+    fn figure(fit: Fit, series: &Series) -> Option<ReplicatedFigure> {
+        Statistic { variant: "", fit }.summary(series)
+    }
+
+    fn value(fit: Fit, series: &Series) -> Option<f64> {
+        figure(fit, series).map(|figure| figure.value)
+    }
+
     fn along(points: &[(f64, f64)]) -> Series {
         points.iter().fold(Series::default(), |series, (at, value)| series.and("", *at, vec![*value]))
     }
@@ -219,7 +214,7 @@ mod tests {
     #[test]
     fn deviations_are_what_they_are_called() {
         let series = Series::of(vec![1.0, 3.0]);
-        let of = |deviation| Statistic::of(Fit::Mean(deviation)).summary(&series).unwrap();
+        let of = |deviation| figure(Fit::Mean(deviation), &series).unwrap();
         assert!((of(Deviation::Population).deviation.unwrap() - 1.0).abs() < 1e-12);
         assert!((of(Deviation::Sample).deviation.unwrap() - 2.0_f64.sqrt()).abs() < 1e-12);
         assert_eq!(of(Deviation::None).deviation, None);
@@ -228,9 +223,7 @@ mod tests {
 
     #[test]
     fn trials_are_left_out_as_the_reports_left_them_out() {
-        let value = |fit, values: &[f64]| {
-            Statistic::of(fit).summary(&Series::of(values.to_vec())).map(|summary| summary.value)
-        };
+        let value = |fit, values: &[f64]| value(fit, &Series::of(values.to_vec()));
         assert_eq!(value(Fit::MeanOf { first: 2, last: 3 }, &[9.0, 1.0, 3.0, 8.0]), Some(2.0));
         assert_eq!(value(Fit::MeanOf { first: 5, last: 10 }, &[1.0]), None);
         // Report 003's creation of threads: its ninth run was dropped, and this is the mean that it prints.
@@ -243,21 +236,17 @@ mod tests {
     #[test]
     fn means_are_taken_over_a_part_of_a_sweep_and_of_the_calmest_repetition() {
         let series = along(&[(1.0, 100.0), (2.0, 2.0), (4.0, 6.0), (8.0, 50.0)]);
-        let over = Statistic::of(Fit::MeanOver { from: 2.0, to: 4.0 }).summary(&series).unwrap();
-        assert!((over.value - 4.0).abs() < 1e-12);
-        let repeated = Series::default().and("", 1.0, vec![1.0, 9.0]).and("", 2.0, vec![6.0, 8.0]).and(
-            "",
-            3.0,
-            vec![2.0],
-        );
-        let calmest = Statistic::of(Fit::MeanOfCalmest).summary(&repeated).unwrap();
-        assert!((calmest.value - 7.0).abs() < 1e-12);
+        let over = value(Fit::MeanOver { from: 2.0, to: 4.0 }, &series).unwrap();
+        assert!((over - 4.0).abs() < 1e-12);
+        let repeated = Series::default().and("", 1.0, vec![1.0, 9.0]).and("", 2.0, vec![6.0, 8.0]);
+        let calmest = value(Fit::MeanOfCalmest, &repeated.and("", 3.0, vec![2.0])).unwrap();
+        assert!((calmest - 7.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_line_through_two_points_is_not_a_fit() {
         let series = along(&[(1.0, 10.0), (2.0, 20.0), (3.0, 70.0), (4.0, 50.0)]);
-        let slope = |fit| Statistic::of(fit).summary(&series).unwrap().value;
+        let slope = |fit| value(fit, &series).unwrap();
         assert!((slope(Fit::Slope { from: 1.0, to: 4.0 }) - 17.0).abs() < 1e-9);
         assert!((slope(Fit::SlopeThroughExtremes { from: 1.0, to: 4.0 }) - 30.0).abs() < 1e-9);
         assert!((slope(Fit::Slope { from: 1.0, to: 2.0 }) - 10.0).abs() < 1e-9);
@@ -269,24 +258,15 @@ mod tests {
         let rates = [0.813_587, 0.517_686, 0.358_726, 0.366_098, 0.357_054, 0.356_015, 0.352_255];
         let sizes = [3072.0, 3570.0, 4070.0, 4570.0, 5070.0, 5570.0, 6070.0];
         let points: Vec<(f64, f64)> = sizes.into_iter().zip(rates.map(|rate| 1.0 / rate)).collect();
-        let settled = Statistic::of(Fit::WhereSettled(1.1)).summary(&along(&points));
-        assert_eq!(settled.map(|summary| summary.value), Some(4070.0));
+        assert_eq!(value(Fit::WhereSettled(1.1), &along(&points)), Some(4070.0));
     }
 
     #[test]
     fn a_jump_is_found_where_it_is_and_only_there() {
-        let jump = |factor| {
-            Statistic::of(Fit::BeforeJump(factor)).summary(&along(&[
-                (1.0, 10.0),
-                (2.0, 11.0),
-                (3.0, 30.0),
-                (4.0, 31.0),
-            ]))
-        };
-        assert_eq!(jump(2.0).map(|summary| summary.value), Some(2.0));
-        assert_eq!(jump(5.0), None);
+        let series = along(&[(1.0, 10.0), (2.0, 11.0), (3.0, 30.0), (4.0, 31.0)]);
+        assert_eq!(value(Fit::BeforeJump(2.0), &series), Some(2.0));
+        assert_eq!(value(Fit::BeforeJump(5.0), &series), None);
         let disturbed = along(&[(1.0, 10.0), (2.0, 90.0), (3.0, 11.0), (4.0, 30.0), (5.0, 31.0)]);
-        let summary = Statistic::of(Fit::BeforeJump(2.0)).summary(&disturbed);
-        assert_eq!(summary.map(|summary| summary.value), Some(3.0), "a disturbed setting is no jump");
+        assert_eq!(value(Fit::BeforeJump(2.0), &disturbed), Some(3.0), "a disturbed setting is no jump");
     }
 }

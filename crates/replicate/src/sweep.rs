@@ -1,7 +1,7 @@
 //! Fathom's points as the rows of reports name them: by the names and values of parameters, looked up in the sweeps of experiments.
 
 use super::caches;
-use fathom_core::experiment::{Point, Requirement};
+use fathom_core::experiment::{Point, Requirement, registry};
 use fathom_core::machine::Machine;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 #[serde(transparent)]
 pub struct SweptPoint(BTreeMap<String, SweptValue>);
 
-/// The value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 enum SweptValue {
@@ -70,9 +69,7 @@ impl SweptPoint {
     /// nearest to these. Of several, the one with the fewest other parameters. Where no variant exists, as on a processor without
     /// such instructions, the first of the sweep.
     pub fn nearest(&self, experiment: &str, machine: &Machine) -> Point {
-        let Some(experiment) = fathom_core::experiment::registry::find(experiment) else {
-            return Point::default();
-        };
+        let Some(experiment) = registry::find(experiment) else { return Point::default() };
         let mut points = experiment.sweep(machine);
         let fallback = points.first().cloned().unwrap_or_default();
         points.retain(|point| self.is_exact(point));

@@ -10,7 +10,6 @@ use fathom_engine::record::TrialOutcome;
 use fathom_engine::results::{Results, TrendResult};
 use fathom_report::references::{self, Figure};
 
-/// A row of the table.
 pub struct Compared {
     pub row: &'static Row,
     /// The report's figure; `None` where it is not printed.

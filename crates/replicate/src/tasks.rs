@@ -1,7 +1,9 @@
 //! Processes and threads that do nothing, created as the reports created them, and the priority that the reports asked for.
 
+use super::operations::broke;
 use fathom_core::experiment::Failure;
 use std::ffi::c_void;
+use std::io::Error;
 
 /// `fork` of a child that exits at once; returns its number to the parent.
 #[inline]
@@ -34,9 +36,7 @@ pub fn thread() -> Result<libc::pthread_t, Failure> {
         let mut thread = std::mem::zeroed();
         match libc::pthread_create(&raw mut thread, std::ptr::null(), nothing, std::ptr::null_mut()) {
             0 => Ok(thread),
-            error => {
-                Err(Failure::Broke(format!("pthread_create: {}", std::io::Error::from_raw_os_error(error))))
-            }
+            error => Err(broke("pthread_create")(Error::from_raw_os_error(error))),
         }
     }
 }
@@ -45,7 +45,7 @@ pub fn join(thread: libc::pthread_t) -> Result<(), Failure> {
     // SAFETY: a thread of ours that was not joined before.
     match unsafe { libc::pthread_join(thread, std::ptr::null_mut()) } {
         0 => Ok(()),
-        error => Err(Failure::Broke(format!("pthread_join: {}", std::io::Error::from_raw_os_error(error)))),
+        error => Err(broke("pthread_join")(Error::from_raw_os_error(error))),
     }
 }
 

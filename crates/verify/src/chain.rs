@@ -1,14 +1,10 @@
 //! A chain of dependent multiplications: half as many take half the time, and each takes three cycles of the core's clock.
 
-use super::rig::{PointRef, Rig};
-use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, result};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Parameter, Point, Requirement, Site, Workload};
+use super::prelude::*;
 use fathom_core::statistics;
-use fathom_engine::record::{Trial, Truth};
-use fathom_engine::results::{PointResult, Results, core_hz_of};
+use fathom_engine::record::Trial;
+use fathom_engine::results::core_hz_of;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "chain",

@@ -1,13 +1,8 @@
 //! Dependent loads that alternate between a near and a far working set: their time is the mean of those that all are near
 //! and those that all are far.
 
-use super::rig::Rig;
-use super::truth::{Claim, NoFigure, TruthFigure, estimate, result};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Point, Requirement, Site, Workload};
+use super::prelude::*;
 use fathom_core::statistics;
-use fathom_engine::record::Truth;
-use fathom_engine::results::{PointResult, Results};
 use fathom_experiments::apparatus::memory::chase::arena::Arena;
 use fathom_experiments::apparatus::memory::chase::cycle::Cycle;
 use fathom_experiments::apparatus::memory::chase::random_order::RandomOrder;
@@ -16,7 +11,6 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::ptr::NonNull;
 use std::rc::Rc;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "chase",
@@ -73,19 +67,12 @@ fn prepare<'site>(_: &Point, site: &'site Site) -> Result<Workload<'site>, Failu
             let _alive = &alive;
             // SAFETY: every line of both cycles holds a pointer to another of the same, and they live as long as this work.
             at.set(unsafe { in_turn(at.get(), n) });
+            Ok(())
         }
     };
     let (both_near, both_far, mixed) =
         (follow((near[0], near[1])), follow((far[0], far[1])), follow((near[2], far[2])));
-    let apart = move |n: u64| {
-        both_near(n);
-        both_far(n);
-        Ok(())
-    };
-    Ok(Workload::batched(apart).against(move |n: u64| {
-        mixed(n);
-        Ok(())
-    }))
+    Ok(Workload::batched(move |n| both_near(n).and_then(|()| both_far(n))).against(mixed))
 }
 
 /// Follows two chases alternately. A number is added to each address only to make it wait for the load before: a bit of that

@@ -2,15 +2,7 @@
 
 use super::control_group::{ControlGroup, GroupSetting};
 use super::disk::Disk;
-use super::rig::{Arranged, Rig, points_of};
-use super::truth::{Claim, each};
-use fathom_core::experiment::At::{self, Name, Number};
-use fathom_core::experiment::Selector;
-use fathom_core::quantity::Unit;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
-use fathom_engine::run::Options;
-use std::time::Duration;
+use super::prelude::*;
 
 const IN_ORDER: Selector = Selector::of("filesystem/contention", &fleet("all sequential"));
 const AT_RANDOM: Selector = Selector::of("filesystem/contention", &fleet("all random"));
@@ -42,21 +34,16 @@ pub static BURST: Rig = Rig {
     budget: Duration::from_secs(30),
     arrange: Some(|options| held(options, ("read_iops_device", "riops"), SUSTAINED_A_SECOND)),
     points: |machine| {
-        points_of(
-            machine,
-            &Selector::of(
-                "filesystem/sustained",
-                &[
-                    ("request", Name("random read")),
-                    ("figure", Name("sustained")),
-                    ("lasting", Number(1_000_000_000)),
-                ],
-            ),
-        )
+        let settings = &[
+            ("request", Name("random read")),
+            ("figure", Name("sustained")),
+            ("lasting", Number(1_000_000_000)),
+        ];
+        points_of(machine, &Selector::of("filesystem/sustained", settings))
     },
     judge: |rig, results, _| {
         let set = 1e9 / SUSTAINED_A_SECOND as f64;
-        each(rig, results, |_| Claim::of(rig, "from one read to the next", Some(Unit::Nanoseconds), set))
+        each(rig, results, |_| Claim::time(rig, "from one read to the next", set))
     },
 };
 
@@ -77,9 +64,7 @@ pub static WRITES: Rig = Rig {
     },
     judge: |rig, results, _| {
         let set = APPEND as f64 / WRITES_A_SECOND as f64 * 1e9;
-        each(rig, results, |_| {
-            Claim::of(rig, "64 KiB appended and durable", Some(Unit::Nanoseconds), set).to(TO_A_JOURNAL)
-        })
+        each(rig, results, |_| Claim::time(rig, "64 KiB appended and durable", set).to(TO_A_JOURNAL))
     },
 };
 

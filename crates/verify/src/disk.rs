@@ -1,6 +1,6 @@
 //! A temporary disk: a file system in a file, mounted from a loop device where no other process sees it.
 
-use super::rig::cannot_undo;
+use super::rig::{cannot_undo, run_program};
 use fathom_core::sampling::owner::Owner;
 use std::ffi::CString;
 use std::fs::File;
@@ -33,11 +33,12 @@ impl Disk {
         std::fs::create_dir(&mount).map_err(failed)?;
         let disk = Disk { mount, _namespace: namespace };
         let created = File::create_new(&image).and_then(|file| file.set_len(SIZE)).map_err(failed);
+        let (mut format, mut mount) = (Command::new("mkfs.ext4"), Command::new("mount"));
+        format.args(["-q", "-F"]).arg(&image);
+        mount.args(["-o", "loop"]).arg(&image).arg(&disk.mount);
         let mounted = created
-            .and_then(|()| run(Command::new("mkfs.ext4").args(["-q", "-F"]).arg(&image), "e2fsprogs"))
-            .and_then(|()| {
-                run(Command::new("mount").args(["-o", "loop"]).arg(&image).arg(&disk.mount), "mount")
-            });
+            .and_then(|()| run_program(&mut format, "e2fsprogs", None))
+            .and_then(|()| run_program(&mut mount, "mount", None));
         let _ = std::fs::remove_file(&image);
         mounted.map(|()| disk)
     }
@@ -111,16 +112,4 @@ impl Drop for Namespace {
             cannot_undo(format!("this process cannot return to the machine's mounts: {error}"));
         }
     }
-}
-
-/// Runs a program; an error says why it failed.
-fn run(command: &mut Command, package: &str) -> Result<(), String> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let output =
-        command.output().map_err(|error| format!("needs the program `{name}` ({package}): {error}"))?;
-    if output.status.success() {
-        return Ok(());
-    }
-    let message = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{name}: {}", message.lines().next().unwrap_or("failed without a message")))
 }

@@ -1,17 +1,12 @@
-//! A pipe whose other side waits for a known time before it answers.
+//! A pipe whose other side waits for a known time before it answers, and a page that a handler of this process supplies after such a
+//! time.
 
-use super::rig::Rig;
+use super::prelude::*;
 use super::spin::spin;
-use super::truth::{Claim, figure};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Placement, Point, Site, Workload, ensure};
-use fathom_core::quantity::Unit;
 use fathom_core::sampling::partner::{PartnerProcess, pipe, read_byte, write_byte};
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
+use fathom_experiments::questions::memory::user_fault;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "echo",
@@ -20,6 +15,17 @@ pub static RIG: Rig = Rig::of_known_work(
     |_| Ok(vec![(NAME, Point::new())]),
     judge,
 );
+
+pub static PAGE_FAULT: Rig = Rig {
+    touches: &["memory: a stretch of the trial's own is registered with userfaultfd"],
+    ..Rig::of_known_work(
+        "page-fault",
+        "a handler of page faults that waits for 100 µs before it answers",
+        Duration::from_secs(4),
+        |_| Ok(vec![user_fault::known_wait().0]),
+        judge_fault,
+    )
+};
 
 pub static WORK: KnownWork = KnownWork::of(
     &about(
@@ -78,7 +84,12 @@ fn answer(requests: &OwnedFd, answers: &OwnedFd) -> Result<(), Failure> {
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    let claim =
-        Claim::of(rig, "time that the wait adds to a round trip", Some(Unit::Nanoseconds), WAIT as f64);
+    let claim = Claim::time(rig, "time that the wait adds to a round trip", WAIT as f64);
     vec![claim.judged(figure(results, &(NAME, Point::new())))]
+}
+
+fn judge_fault(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
+    let (point, waits_ns) = user_fault::known_wait();
+    let claim = Claim::time(rig, "time that the wait adds to a fault", waits_ns as f64);
+    vec![claim.judged(figure(results, &point))]
 }

@@ -1,17 +1,11 @@
 //! Two threads that contend for a lock which each holds for a known time, and two counters on a machine whose lines are made longer:
 //! the time without the hand-over is that for which the lock is held, and the counters disturb each other up to that length.
 
-use super::rig::{PointRef, Rig};
+use super::prelude::*;
 use super::spin::spin;
-use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, estimate, figure, result};
-use super::work::{KnownWork, about};
-use fathom_core::prelude::*;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
 use fathom_experiments::apparatus::cpu::contenders::{CommonWork, per_operation, two_cpus};
 use fathom_experiments::apparatus::cpu::counters::{TwoCounters, incremented, undisturbed_from};
 use fathom_experiments::apparatus::cpu::locks::{Lock, Locked, Objects, QueueLock, TicketLock};
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "held-lock",
@@ -97,8 +91,7 @@ fn two_counters<'site>(distance: u64, site: &'site Site) -> Result<Workload<'sit
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let reading = results.run.header.clock.overhead_ns();
     let claim = |lock: &str, what: &str, set: u64| {
-        let what = format!("{}, {what}", capitalize(lock));
-        Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading)
+        Claim::time(rig, format!("{}, {what}", capitalize(lock)), set as f64).within(reading)
     };
     let times = |lock: &str| {
         let of = |ns| result(results, &(NAME, held(lock, ns)));

@@ -1,22 +1,10 @@
 //! Work of a real-time policy that takes the measured CPU for a known part of every period: who wakes up meanwhile is late by a
 //! known amount.
 
-use super::rig::{Arranged, Rig, points_of};
+use super::prelude::*;
 use super::spin::{now, spin};
-use super::truth::{Claim, NoFigure, TruthFigure, estimate, tail};
-use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::Selector;
-use fathom_core::quantity::Unit;
 use fathom_core::sampling::affinity;
-use fathom_core::statistics::share_interval;
-use fathom_engine::record::Truth;
-use fathom_engine::results::{PointResult, Results};
-use fathom_engine::run::{Options, described};
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "late-wake-up",
@@ -58,38 +46,28 @@ const TO: f64 = 0.05;
 const TRIAL: Duration = Duration::from_millis(250);
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {
-    let (_, cpus) = described(&options.folder, None, options.cpu).map_err(|error| error.to_string())?;
-    options.cpu = Some(cpus.home);
     options.trial = Some(TRIAL);
-    Taker::on(cpus.home).map(Arranged::holding)
+    let (_, home) = fixed_cpu(options)?;
+    taker(home).map(Arranged::holding)
 }
 
-/// The thread; it ends when this is dropped.
-struct Taker {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Taker {
-    fn on(cpu: usize) -> Result<Self, String> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let (is_over, (answer, answers)) = (Arc::clone(&stop), std::sync::mpsc::channel());
-        let take = move || {
-            let begun = first_in_line(cpu);
-            let may = begun.is_ok();
-            // If nobody waits for the answer, there is nothing to take either.
-            let is_heard = answer.send(begun).is_ok();
-            let mut next = now();
-            while may && is_heard && !is_over.load(Ordering::Relaxed) {
-                spin(TAKEN_NS);
-                next += PERIOD_NS;
-                std::thread::sleep(Duration::from_nanos(next.saturating_sub(now())));
-            }
-        };
-        let taker = Taker { stop, thread: Some(std::thread::spawn(take)) };
-        let begun = answers.recv().unwrap_or_else(|_| Err("the thread has ended".to_owned()));
-        begun.map(|()| taker)
-    }
+/// The thread that takes a CPU.
+fn taker(cpu: usize) -> Result<RigThread<()>, String> {
+    let (answer, answers) = std::sync::mpsc::channel();
+    let taker = RigThread::start(move |is_over| {
+        let begun = first_in_line(cpu);
+        let may = begun.is_ok();
+        // If nobody waits for the answer, there is nothing to take either.
+        let is_heard = answer.send(begun).is_ok();
+        let mut next = now();
+        while may && is_heard && !is_over() {
+            spin(TAKEN_NS);
+            next += PERIOD_NS;
+            std::thread::sleep(Duration::from_nanos(next.saturating_sub(now())));
+        }
+    });
+    let begun = answers.recv().unwrap_or_else(|_| Err("the thread has ended".to_owned()));
+    begun.map(|()| taker)
 }
 
 fn first_in_line(cpu: usize) -> Result<(), String> {
@@ -100,25 +78,13 @@ fn first_in_line(cpu: usize) -> Result<(), String> {
     if set == 0 { Ok(()) } else { Err(format!("SCHED_FIFO needs root: {}", io::Error::last_os_error())) }
 }
 
-impl Drop for Taker {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().map(JoinHandle::join);
-    }
-}
-
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let Some(point) = results.points.first() else {
         return vec![NoFigure::skipped("it is not in the plan").of(rig)];
     };
-    let share = Claim::of(
-        rig,
-        "wake-ups more than 1 ms late",
-        Some(Unit::PartsPerMillion),
-        1e6 * share_later_than(LATE_NS),
-    );
+    let share = Claim::share(rig, "wake-ups more than 1 ms late", share_later_than(LATE_NS));
     let of_level = |level: f64, words: &str| {
-        let of = Claim::of(rig, words, Some(Unit::Nanoseconds), lateness_of(level));
+        let of = Claim::time(rig, words, lateness_of(level));
         of.to(TO).judged(tail(point, level).map(TruthFigure::whatever_disturbs))
     };
     vec![
@@ -132,14 +98,7 @@ fn late(point: &PointResult) -> Result<TruthFigure, NoFigure> {
     estimate(point)?;
     let all = point.samples.iter().flatten().count() as u64;
     let late = point.samples.iter().flatten().filter(|ns| **ns > LATE_NS).count() as u64;
-    let interval =
-        share_interval(late, all).ok_or_else(|| NoFigure::inconclusive("there are no wake-ups"))?;
-    let in_a_million = |share: f64| 1e6 * share;
-    let interval = fathom_core::statistics::Interval {
-        low: in_a_million(interval.low),
-        high: in_a_million(interval.high),
-    };
-    Ok(TruthFigure::drawn(in_a_million(late as f64 / all as f64), interval))
+    TruthFigure::share(late, all).ok_or_else(|| NoFigure::inconclusive("there are no wake-ups"))
 }
 
 #[cfg(test)]

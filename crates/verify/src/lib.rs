@@ -19,16 +19,15 @@ mod device;
 mod disk;
 mod echo;
 mod held_lock;
-mod jitter;
 mod late;
 mod link;
 mod neighbour;
 pub mod opinions;
-mod page_fault;
 mod opinions_report;
 mod order;
 mod page_cache;
 pub mod population;
+mod prelude;
 mod queue;
 mod quota;
 #[allow(clippy::disallowed_methods, reason = "until when a relay holds a packet is what it sets")]
@@ -56,14 +55,14 @@ pub static RIGS: &[&Rig] = &[
     &chain::RIG,
     &sleep::RIG,
     &echo::RIG,
-    &page_fault::RIG,
+    &echo::PAGE_FAULT,
     &chase::RIG,
     &held_lock::RIG,
     &order::RIG,
     &queue::RIG,
     &statistics::RIG,
     &delay::RIG,
-    &jitter::RIG,
+    &delay::JITTER,
     &neighbour::RIG,
     &shared_core::SIMULATED,
     &shared_core::PLANTED,

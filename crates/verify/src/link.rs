@@ -1,19 +1,13 @@
 //! A link of a known rate: a virtual adapter between two network namespaces of this machine, which the kernel limits.
 
-use super::rig::{Arranged, Rig, points_of};
-use super::truth::{Claim, each};
-use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::Selector;
-use fathom_core::quantity::Unit;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
-use fathom_engine::run::{Options, Peering, Reach};
+use super::prelude::*;
+use super::rig::run_program;
+use fathom_engine::run::{Peering, Reach};
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "link",
@@ -23,24 +17,21 @@ pub static RIG: Rig = Rig {
     ],
     budget: Duration::from_secs(12),
     arrange: Some(arrange),
-    points: |machine| {
-        points_of(
-            machine,
-            &Selector::of(
-                "network/bandwidth",
-                &[
-                    ("transport", Name("TCP")),
-                    ("path", Name("peer")),
-                    ("chunk", Number(131_072)),
-                    ("streams", Number(1)),
-                    ("figure", Name("steady")),
-                    ("placement", Name("across-cpus")),
-                ],
-            ),
-        )
-    },
+    points: |machine| points_of(machine, &STREAM),
     judge,
 };
+
+const STREAM: Selector = Selector::of(
+    "network/bandwidth",
+    &[
+        ("transport", Name("TCP")),
+        ("path", Name("peer")),
+        ("chunk", Number(131_072)),
+        ("streams", Number(1)),
+        ("figure", Name("steady")),
+        ("placement", Name("across-cpus")),
+    ],
+);
 
 /// Bytes per second on the wire.
 const RATE: f64 = 100e6 / 8.0;
@@ -80,11 +71,7 @@ fn hold(namespace: Option<&File>, adapter: &str) -> Result<(), String> {
         // SAFETY: the closure makes one system call.
         unsafe { tc.pre_exec(enter) };
     }
-    let output =
-        tc.output().map_err(|error| format!("needs the program `tc` (package iproute2): {error}"))?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    let reason = message.lines().next().unwrap_or("failed without a message");
-    if output.status.success() { Ok(()) } else { Err(format!("the link's rate cannot be limited: {reason}")) }
+    run_program(&mut tc, "package iproute2", Some("the link's rate cannot be limited"))
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {

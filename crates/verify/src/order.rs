@@ -1,15 +1,10 @@
 //! Pairs of figures of which one cannot exceed the other on any machine: measured as in a run, they must be in the right
 //! order.
 
-use super::rig::Rig;
-use super::truth::{Claim, NoFigure, TruthFigure};
-use fathom_core::experiment::registry;
-use fathom_core::experiment::{Point, Value};
-use fathom_core::machine::Machine;
-use fathom_engine::record::{Truth, Verdict};
+use super::prelude::*;
+use fathom_engine::record::Verdict;
+use fathom_engine::results::Outcome;
 use fathom_engine::results::bounds::{ORDERS, Order};
-use fathom_engine::results::{Outcome, PointResult, Results};
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "order",

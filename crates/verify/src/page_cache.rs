@@ -1,19 +1,8 @@
 //! A page cache of a known size, set by a limit on memory.
 
 use super::control_group::{ControlGroup, GroupSetting};
-use super::rig::{Arranged, Rig, points_of};
-use super::truth::{Claim, each};
-use fathom_core::experiment::At::Name;
-use fathom_core::experiment::Selector;
+use super::prelude::*;
 use fathom_core::machine;
-use fathom_core::quantity::Unit;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
-use fathom_engine::run::Options;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig {
     name: "page-cache",
@@ -47,42 +36,17 @@ fn arrange(_: &mut Options) -> Result<Arranged, String> {
         two: ("memory.max", LIMIT.to_string()),
     };
     let group = ControlGroup::joined("memory", &[limit])?;
-    let watch = Watch::of(group.watch_cached());
-    Ok(Arranged { account: Some(Box::new(move || watch.most())), ..Arranged::holding(group) })
-}
-
-/// Records the greatest size of the cache, by the group's own account.
-struct Watch {
-    stop: Arc<AtomicBool>,
-    thread: Option<JoinHandle<f64>>,
-}
-
-impl Watch {
-    fn of(cached: impl Fn() -> f64 + Send + 'static) -> Self {
-        let stop = Arc::new(AtomicBool::new(false));
-        let is_over = Arc::clone(&stop);
-        let watch = move || {
-            let mut most = 0.0_f64;
-            while !is_over.load(Ordering::Relaxed) {
-                most = most.max(cached());
-                std::thread::sleep(EVERY);
-            }
-            most
-        };
-        Watch { stop, thread: Some(std::thread::spawn(watch)) }
-    }
-
-    fn most(mut self) -> f64 {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().and_then(|thread| thread.join().ok()).unwrap_or(0.0)
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.thread.take().map(JoinHandle::join);
-    }
+    // The greatest size of the cache, by the group's own account.
+    let cached = group.watch_cached();
+    let mut watch = RigThread::start(move |is_over| {
+        let mut most = 0.0_f64;
+        while !is_over() {
+            most = most.max(cached());
+            std::thread::sleep(EVERY);
+        }
+        most
+    });
+    Ok(Arranged { account: Some(Box::new(move || watch.end().unwrap_or(0.0))), ..Arranged::holding(group) })
 }
 
 fn judge(rig: &Rig, results: &Results, held: Option<f64>) -> Vec<Truth> {

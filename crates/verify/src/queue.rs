@@ -1,18 +1,11 @@
 //! Services of a known time that are due at a known rate: the percentiles of their times, and the highest rate at which they end in
 //! time.
 
-use super::rig::Rig;
+use super::prelude::*;
 use super::spin::spin;
-use super::truth::{Claim, figure};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Parameter, Point, Site, Workload};
-use fathom_core::quantity::Unit;
 use fathom_core::sorting;
 use fathom_core::statistics::quantile;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
 use fathom_experiments::apparatus::filesystem::single_server::{DueTime, highest_rate, one_after_the_other};
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "queue",
@@ -88,13 +81,11 @@ fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, F
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
-    let claim = |what: &str, ns: u64| Claim::of(rig, what, Some(Unit::Nanoseconds), ns as f64);
+    let judged = |of: &str, what: &str, ns: u64| {
+        Claim::time(rig, what, ns as f64).to(TO).judged(figure(results, &(NAME, point(of))))
+    };
     vec![
-        claim("the 99th percentile of services", LONG_NS)
-            .to(TO)
-            .judged(figure(results, &(NAME, point(TAIL)))),
-        claim("the shortest interval at which 99 in 100 end within 2.5 ms", SHORTEST_NS)
-            .to(TO)
-            .judged(figure(results, &(NAME, point(INTERVAL)))),
+        judged(TAIL, "the 99th percentile of services", LONG_NS),
+        judged(INTERVAL, "the shortest interval at which 99 in 100 end within 2.5 ms", SHORTEST_NS),
     ]
 }

@@ -1,14 +1,9 @@
 //! A quota of half a CPU: the instrument must detect and report it, and must not measure it as slowness.
 
 use super::control_group::{ControlGroup, GroupSetting};
-use super::rig::{Arranged, Rig};
+use super::prelude::*;
 use super::spin;
-use super::truth::{Claim, TOLERANCE, TruthFigure, figure, median_of_trials, share_of_trials};
-use fathom_core::quantity::Unit;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
-use fathom_engine::run::Options;
-use std::time::Duration;
+use super::truth::{TOLERANCE, median_of_trials, share_of_trials};
 
 pub static RIG: Rig = Rig {
     name: "quota",
@@ -33,29 +28,20 @@ const TRIAL: Duration = Duration::from_secs(2);
 const OF_TWO_PERIODS: f64 = PERIOD as f64 * 1e3 / TRIAL.as_nanos() as f64;
 
 fn arrange(options: &mut Options) -> Result<Arranged, String> {
-    let period = GroupSetting {
-        one: ("cpu.cfs_period_us", PERIOD.to_string()),
-        two: ("cpu.max", format!("{QUOTA} {PERIOD}")),
-    };
-    let quota = GroupSetting {
-        one: ("cpu.cfs_quota_us", QUOTA.to_string()),
-        two: ("cpu.max", format!("{QUOTA} {PERIOD}")),
-    };
+    let both = format!("{QUOTA} {PERIOD}");
+    let setting =
+        |name, value: u64| GroupSetting { one: (name, value.to_string()), two: ("cpu.max", both.clone()) };
     options.trial = Some(TRIAL);
-    ControlGroup::joined("cpu", &[period, quota]).map(Arranged::holding)
+    let settings = [setting("cpu.cfs_period_us", PERIOD), setting("cpu.cfs_quota_us", QUOTA)];
+    ControlGroup::joined("cpu", &settings).map(Arranged::holding)
 }
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
     let value = figure(results, &point).map(TruthFigure::whatever_disturbs);
-    let share = Claim::of(
-        rig,
-        "share of time on the CPU",
-        Some(Unit::PartsPerMillion),
-        1e6 * QUOTA as f64 / PERIOD as f64,
-    )
-    .to(TOLERANCE + OF_TWO_PERIODS);
-    let throttled = Claim::of(rig, "trials that report throttling", Some(Unit::PartsPerMillion), 1e6);
+    let share = Claim::share(rig, "share of time on the CPU", QUOTA as f64 / PERIOD as f64);
+    let share = share.to(TOLERANCE + OF_TWO_PERIODS);
+    let throttled = Claim::share(rig, "trials that report throttling", 1.0);
     vec![
         spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
         share.judged(median_of_trials(results, &point, |sample| Some(1e6 * sample.on_cpu?.share()))),

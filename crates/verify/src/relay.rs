@@ -67,7 +67,6 @@ impl Relay {
         Ok(Relay { at: SocketAddr::new(own, peer.port()), dropped })
     }
 
-    /// The number of dropped datagrams.
     pub fn dropped(&self) -> u64 {
         self.dropped.load(Ordering::Relaxed)
     }

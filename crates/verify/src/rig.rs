@@ -5,9 +5,12 @@ use fathom_core::experiment::{Point, Selector, registry};
 use fathom_core::machine::Machine;
 use fathom_engine::record::Truth;
 use fathom_engine::results::Results;
-use fathom_engine::run::{Options, Peering};
+use fathom_engine::run::{Options, Peering, described};
 use std::any::Any;
-use std::sync::Mutex;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A known condition on this machine, and the result that the instrument must find.
@@ -17,7 +20,6 @@ pub struct Rig {
     pub sets: &'static str,
     /// What it does to the machine as a whole while it is measured; gone with the rig, also after a kill.
     pub touches: &'static [&'static str],
-    /// The time for measuring it.
     pub budget: Duration,
     /// The arrangement during the measurement; `None` if the work itself is known. Such rigs are measured in one run.
     pub arrange: Option<Arrange>,
@@ -65,6 +67,43 @@ impl Arranged {
     }
 }
 
+/// This machine, and the CPU that is measured on; the run is made to use it.
+pub fn fixed_cpu(options: &mut Options) -> Result<(Machine, usize), String> {
+    let (machine, cpus) = described(&options.folder, None, options.cpu).map_err(|error| error.to_string())?;
+    options.cpu = Some(cpus.home);
+    Ok((machine, cpus.home))
+}
+
+/// A thread that works beside the measurement until this ends or is dropped.
+pub struct RigThread<T> {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<T>>,
+}
+
+impl<T: Send + 'static> RigThread<T> {
+    /// Starts it; the work asks whether it is over.
+    pub fn start(work: impl FnOnce(&dyn Fn() -> bool) -> T + Send + 'static) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&stop);
+        let run = move || work(&|| flag.load(Ordering::Relaxed));
+        RigThread { stop, thread: Some(std::thread::spawn(run)) }
+    }
+}
+
+impl<T> RigThread<T> {
+    /// Ends it, and returns its result; `None` if it has none, or was ended before.
+    pub fn end(&mut self) -> Option<T> {
+        self.stop.store(true, Ordering::Relaxed);
+        self.thread.take()?.join().ok()
+    }
+}
+
+impl<T> Drop for RigThread<T> {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
 /// The selected points of this machine; or the reason why there are none.
 pub fn points_of(machine: &Machine, selector: &Selector) -> Result<Vec<PointRef>, String> {
     let name = selector.experiment;
@@ -75,6 +114,16 @@ pub fn points_of(machine: &Machine, selector: &Selector) -> Result<Vec<PointRef>
         .map(|point| (name, point.clone()))
         .collect();
     if points.is_empty() { Err(format!("{name} has no such point on this machine")) } else { Ok(points) }
+}
+
+/// Runs a program of this package; an error says why it could not be run, or what failed and its first message.
+pub fn run_program(command: &mut Command, package: &str, what: Option<&str>) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.output().map_err(|error| format!("needs the program `{name}` ({package}): {error}"))?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    let reason = message.lines().next().unwrap_or("failed without a message");
+    if output.status.success() { Ok(()) } else { Err(format!("{}: {reason}", what.unwrap_or(&name))) }
 }
 
 /// The first arrangement that could not be undone.

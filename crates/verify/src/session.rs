@@ -13,7 +13,6 @@ use std::time::Duration;
 /// The half-width of intervals at which measuring ends: a fifth of the tolerance.
 const PRECISION: f64 = super::truth::TOLERANCE / 5.0;
 
-/// The settings for measuring rigs.
 #[derive(Debug, Clone)]
 pub struct Bench {
     /// The folder in which files may be created.

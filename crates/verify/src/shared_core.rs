@@ -3,18 +3,11 @@
 //! simulated in the measuring process; where the machine shows a second hardware thread, a real one is planted too.
 
 use super::neighbour::Spinner;
-use super::rig::{Arranged, PointRef, Rig};
-use super::spin::{self, spin};
-use super::truth::{Claim, NoFigure, TruthFigure, estimate, figure, result};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Parameter, Point, Site, Workload};
-use fathom_core::quantity::Unit;
+use super::prelude::*;
+use super::spin::{self, spins};
 use fathom_core::sampling::occupancy;
 use fathom_core::sampling::simulated_core::{self, SimulatedCore, is_shared, now_ns};
-use fathom_engine::record::Truth;
-use fathom_engine::results::{CoreState, PointResult, Results};
-use fathom_engine::run::{Options, described};
-use std::time::Duration;
+use fathom_engine::results::CoreState;
 
 pub static SIMULATED: Rig = Rig {
     name: "shared-core",
@@ -43,13 +36,12 @@ pub static WORK: KnownWork = KnownWork::of(
         "one spin",
         "A loop reads the kernel's clock until a known time has passed: 60 µs while the simulated core is alone, 84 µs while it \
          is shared. The readings of the core are simulated by the same schedule.",
-        NO_PARAMETERS,
+        &[],
     ),
     prepare,
 );
 
 const NAME: &str = "verify/shared_core";
-const NO_PARAMETERS: &[Parameter] = &[];
 
 /// The time of a spin with the core alone and shared, nanoseconds.
 const ALONE: u64 = 60_000;
@@ -67,10 +59,7 @@ fn slowed() -> PointRef {
 
 fn prepare<'site>(_: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
     SimulatedCore::begin_for_good();
-    Ok(Workload::each(|n| {
-        (0..n).for_each(|_| spin(if is_shared(now_ns()) { SHARED } else { ALONE }));
-        Ok(())
-    }))
+    Ok(Workload::each(spins(|| if is_shared(now_ns()) { SHARED } else { ALONE })))
 }
 
 fn simulate(options: &mut Options) -> Result<Arranged, String> {
@@ -78,10 +67,9 @@ fn simulate(options: &mut Options) -> Result<Arranged, String> {
 }
 
 fn plant(options: &mut Options) -> Result<Arranged, String> {
-    let (machine, cpus) = described(&options.folder, None, options.cpu).map_err(|error| error.to_string())?;
-    let other = machine.smt_siblings(cpus.home).first().copied();
+    let (machine, home) = fixed_cpu(options)?;
+    let other = machine.smt_siblings(home).first().copied();
     let other = other.ok_or("no second hardware thread of the measured core is visible here")?;
-    options.cpu = Some(cpus.home);
     let neighbour = Spinner::repeating(other, || {
         if is_shared(now_ns()) { occupancy::fill() } else { std::thread::sleep(PAUSE) }
     });
@@ -102,8 +90,7 @@ fn by_schedule(options: &mut Options, held: impl std::any::Any) -> Arranged {
 
 fn judge_simulated(rig: &Rig, results: &Results, share: Option<f64>) -> Vec<Truth> {
     let reading = results.run.header.clock.overhead_ns();
-    let value =
-        |what, set| Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).to(OF_A_VALUE).within(reading);
+    let value = |what: &str, set| Claim::time(rig, what, set as f64).to(OF_A_VALUE).within(reading);
     let point = result(results, &slowed());
     vec![
         value("a spin with the core alone", ALONE).judged(point.clone().and_then(alone)),
@@ -135,12 +122,8 @@ fn shared(point: &PointResult) -> Result<TruthFigure, NoFigure> {
 
 /// The share of the time that the instrument found, against the schedule's own account of the same time: no sample of it.
 fn share_of_time(rig: &Rig, results: &Results, share: Option<f64>) -> Truth {
-    let claim = Claim::of(
-        rig,
-        "share of the time with the core shared",
-        Some(Unit::PartsPerMillion),
-        share.unwrap_or_default(),
-    );
+    let unit = Some(Unit::PartsPerMillion);
+    let claim = Claim::of(rig, "share of the time with the core shared", unit, share.unwrap_or_default());
     let figure = results.core_shared.as_ref().map(|core| TruthFigure::exactly(1e6 * core.share));
     claim.within(OF_THE_SHARE).judged(
         figure.ok_or_else(|| NoFigure::inconclusive("the two states of the core were not distinguished")),

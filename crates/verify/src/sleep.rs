@@ -1,18 +1,11 @@
 //! A system call that sleeps, compared with the time that it really slept by the kernel's own clock.
 
-use super::rig::Rig;
+use super::prelude::*;
 use super::spin::now;
-use super::truth::{Claim, NoFigure, TruthFigure, estimate, result};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Point, Site, Workload, errno};
-use fathom_core::quantity::Unit;
 use fathom_core::statistics;
-use fathom_engine::record::Truth;
-use fathom_engine::results::{PointResult, Results};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "sleep",
@@ -75,7 +68,7 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let slept = slept(results);
     let set = statistics::median(&slept.values().copied().collect::<Vec<_>>()).unwrap_or_default();
     let figure = result(results, &(NAME, Point::new())).and_then(|point| against(point, &slept, set));
-    vec![Claim::of(rig, "median of sleeps of 100 µs", Some(Unit::Nanoseconds), set).judged(figure)]
+    vec![Claim::time(rig, "median of sleeps of 100 µs", set).judged(figure)]
 }
 
 /// The witness of each trial, by round.

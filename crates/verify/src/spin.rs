@@ -1,17 +1,9 @@
 //! Work that spins for a known time by the kernel's clock.
 
-use super::rig::{PointRef, Rig};
-use super::truth::tail;
-use super::truth::{Claim, figure, result};
-use super::work::{KnownWork, about};
-use fathom_core::experiment::{Failure, Parameter, Point, Site, Workload};
-use fathom_core::quantity::Unit;
+use super::prelude::*;
 use fathom_core::sampling::clock::kernel_clock;
-use fathom_engine::record::Truth;
-use fathom_engine::results::Results;
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
-use std::time::Duration;
 
 pub static RIG: Rig = Rig::of_known_work(
     "spin",
@@ -79,7 +71,7 @@ pub fn longer() -> PointRef {
 
 /// The claim about that point.
 pub fn of_single(rig: &Rig, what: &str) -> Claim {
-    Claim::of(rig, what, Some(Unit::Nanoseconds), SINGLE as f64)
+    Claim::time(rig, what, SINGLE as f64)
 }
 
 /// The kernel's clock, nanoseconds.
@@ -95,22 +87,21 @@ pub fn spin(ns: u64) {
     }
 }
 
+/// So many spins, each of a duration that is drawn before it.
+pub fn spins(mut ns: impl FnMut() -> u64) -> impl FnMut(u64) -> Result<(), Failure> {
+    move |n| {
+        (0..n).for_each(|_| spin(ns()));
+        Ok(())
+    }
+}
+
 fn prepare<'site>(point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
-    let of = |ns: u64| {
-        move |n: u64| {
-            (0..n).for_each(|_| spin(ns));
-            Ok(())
-        }
-    };
     let mut chance = SplitMix64::seed_from_u64(site.seed);
     Ok(match point.name(&FORM) {
-        ONE_BY_ONE => Workload::each(of(SINGLE)),
-        LONGER => Workload::each(of(SINGLE_LONGER)),
-        IN_BATCHES => Workload::batched(of(2 * SHORT)).against(of(SHORT)),
-        _ => Workload::each(move |n: u64| {
-            (0..n).for_each(|_| spin(if chance.next_u64() % SELDOM == 0 { LONG } else { USUAL }));
-            Ok(())
-        }),
+        ONE_BY_ONE => Workload::each(spins(|| SINGLE)),
+        LONGER => Workload::each(spins(|| SINGLE_LONGER)),
+        IN_BATCHES => Workload::batched(spins(|| 2 * SHORT)).against(spins(|| SHORT)),
+        _ => Workload::each(spins(move || if chance.next_u64() % SELDOM == 0 { LONG } else { USUAL })),
     })
 }
 
@@ -118,10 +109,9 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     // The loop ends up to one reading of its clock late, which limits the resolution.
     let reading = results.run.header.clock.overhead_ns();
     let median = |form: &str, what: &str, set: u64| {
-        let claim = Claim::of(rig, what, Some(Unit::Nanoseconds), set as f64).within(reading);
-        claim.judged(figure(results, &spin_of(form)))
+        Claim::time(rig, what, set as f64).within(reading).judged(figure(results, &spin_of(form)))
     };
-    let long = Claim::of(rig, "95th percentile, one spin in ten long", Some(Unit::Nanoseconds), LONG as f64);
+    let long = Claim::time(rig, "95th percentile, one spin in ten long", LONG as f64);
     vec![
         median(ONE_BY_ONE, "one by one", SINGLE),
         median(IN_BATCHES, "in batches, minus shorter ones", SHORT),

@@ -1,16 +1,9 @@
 //! The statistics: simulated populations with a known truth, halves of one run that do not differ, and an added 2 %.
 
 use super::population::{Between, Chance, Shape, median, trials};
-use super::rig::Rig;
+use super::prelude::*;
 use super::spin;
-use super::truth::{Claim, NoFigure, TruthFigure, by_rounds, result};
-use fathom_core::quantity::Unit;
-use fathom_core::statistics::{
-    Interval, MINIMUM_TRIALS, difference, estimate, fit_line, ratio, share_interval,
-};
-use fathom_engine::record::Truth;
-use fathom_engine::results::{PointResult, Results};
-use std::time::Duration;
+use fathom_core::statistics::{MINIMUM_TRIALS, difference, estimate, fit_line, ratio};
 
 pub static RIG: Rig = Rig::of_known_work(
     "statistics",
@@ -52,13 +45,8 @@ fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
 type Counted = (u64, u64);
 
 fn share(rig: &Rig, what: &str, (set, near): (f64, f64), (hits, all): Counted) -> Truth {
-    let claim = Claim::of(rig, what, Some(Unit::PartsPerMillion), 1e6 * set).within(1e6 * near);
-    let interval =
-        share_interval(hits, all).map(|ends| Interval { low: 1e6 * ends.low, high: 1e6 * ends.high });
-    claim.judged(interval.map_or_else(
-        || Err(NoFigure::inconclusive("nothing was drawn")),
-        |interval| Ok(TruthFigure::drawn(1e6 * hits as f64 / all as f64, interval)),
-    ))
+    let claim = Claim::share(rig, what, set).within(1e6 * near);
+    claim.judged(TruthFigure::share(hits, all).ok_or_else(|| NoFigure::inconclusive("nothing was drawn")))
 }
 
 /// Counts hits over draws of every population.
@@ -167,8 +155,7 @@ fn most_by_chance(all: usize, probability: f64) -> usize {
 
 /// A spin of 102 µs compared with one of 100 µs.
 fn added(rig: &Rig, results: &Results) -> Truth {
-    let [set, tolerance] = [1e6 * ADDED, 0.5e6 * ADDED];
-    let claim = Claim::of(rig, "an added 2 %", Some(Unit::PartsPerMillion), set).within(tolerance);
+    let claim = Claim::share(rig, "an added 2 %", ADDED).within(0.5e6 * ADDED);
     let both = result(results, &spin::single()).and_then(|one| Ok([one, result(results, &spin::longer())?]));
     claim.judged(both.and_then(|both| by_rounds(both, |[one, more]| 1e6 * (more / one - 1.0))))
 }

@@ -1,12 +1,10 @@
 //! The judgement of a truth: the set value compared with the found one, and with the instrument's own doubts about it.
 
 use super::rig::{PointRef, Rig};
-use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
-use fathom_core::sorting;
-use fathom_core::statistics;
-use fathom_core::statistics::{Estimate, Interval, quantile, quantile_interval};
+use fathom_core::statistics::{self, Estimate, Interval, quantile, quantile_interval, share_interval};
+use fathom_core::{quantities, sorting};
 use fathom_engine::record::{Truth, Verdict};
 use fathom_engine::results::{CoreState, Outcome, PointResult, Results};
 use std::collections::BTreeMap;
@@ -33,6 +31,16 @@ impl Claim {
     pub fn of(rig: &Rig, what: impl Into<String>, unit: Option<Unit>, set: f64) -> Self {
         let truth = Truth { what: what.into(), unit, set: Some(set), ..blank(rig) };
         Claim { truth, set, tolerance: TOLERANCE * set.abs() }
+    }
+
+    /// The claim about a time in nanoseconds.
+    pub fn time(rig: &Rig, what: impl Into<String>, set_ns: f64) -> Self {
+        Self::of(rig, what, Some(Unit::Nanoseconds), set_ns)
+    }
+
+    /// The claim about a share, which is given in parts per million.
+    pub fn share(rig: &Rig, what: impl Into<String>, set: f64) -> Self {
+        Self::of(rig, what, Some(Unit::PartsPerMillion), 1e6 * set)
     }
 
     /// The claim with this tolerance, in the unit, if it is greater: the resolution of the clock that set the truth.
@@ -102,9 +110,11 @@ impl TruthFigure {
         TruthFigure { value, interval: Some(Interval { low: value, high: value }), doubt: None }
     }
 
-    /// A share of random draws, with its interval.
-    pub fn drawn(value: f64, interval: Interval) -> Self {
-        TruthFigure { value, interval: Some(interval), doubt: None }
+    /// The share of random draws that are hits, in parts per million, with its interval; `None` without draws.
+    pub fn share(hits: u64, all: u64) -> Option<Self> {
+        let ends = share_interval(hits, all)?;
+        let interval = Some(Interval { low: 1e6 * ends.low, high: 1e6 * ends.high });
+        Some(TruthFigure { value: 1e6 * hits as f64 / all as f64, interval, doubt: None })
     }
 
     /// The figure without doubts, because the rig itself causes the disturbance.
@@ -267,11 +277,17 @@ mod tests {
     use super::*;
     use crate::RIGS;
 
+    fn figure(low: f64, high: f64, doubt: Option<&str>) -> Result<TruthFigure, NoFigure> {
+        let (value, interval) = (f64::midpoint(low, high), Some(Interval { low, high }));
+        Ok(TruthFigure { value, interval, doubt: doubt.map(str::to_owned) })
+    }
+
+    fn claim() -> Claim {
+        Claim::of(RIGS[0], "what was set", None, 100.0)
+    }
+
     fn judged(low: f64, high: f64, doubt: Option<&str>) -> Truth {
-        let interval = Some(Interval { low, high });
-        let found =
-            TruthFigure { value: f64::midpoint(low, high), interval, doubt: doubt.map(str::to_owned) };
-        Claim::of(RIGS[0], "what was set", None, 100.0).judged(Ok(found))
+        claim().judged(figure(low, high, doubt))
     }
 
     #[test]
@@ -293,24 +309,15 @@ mod tests {
 
     #[test]
     fn what_the_clock_cannot_tell_apart_is_near_enough() {
-        let found = || TruthFigure {
-            value: 104.0,
-            interval: Some(Interval { low: 103.5, high: 104.5 }),
-            doubt: None,
-        };
-        let claim = || Claim::of(RIGS[0], "what was set", None, 100.0);
-        assert_eq!(claim().judged(Ok(found())).verdict, Verdict::Wrong);
-        assert_eq!(claim().within(5.0).judged(Ok(found())).verdict, Verdict::Right);
-        assert_eq!(
-            claim().within(1.0).judged(Ok(found())).verdict,
-            Verdict::Wrong,
-            "2 % stand where it is less"
-        );
+        let verdict = |claim: Claim| claim.judged(figure(103.5, 104.5, None)).verdict;
+        assert_eq!(verdict(claim()), Verdict::Wrong);
+        assert_eq!(verdict(claim().within(5.0)), Verdict::Right);
+        assert_eq!(verdict(claim().within(1.0)), Verdict::Wrong, "2 % stand where it is less");
     }
 
     #[test]
     fn without_an_interval_nothing_is_said() {
-        let found = TruthFigure { value: 100.0, interval: None, doubt: None };
-        assert_eq!(Claim::of(RIGS[0], "it", None, 100.0).judged(Ok(found)).verdict, Verdict::Inconclusive);
+        let single = TruthFigure { value: 100.0, interval: None, doubt: None };
+        assert_eq!(claim().judged(Ok(single)).verdict, Verdict::Inconclusive);
     }
 }

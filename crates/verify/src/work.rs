@@ -2,7 +2,6 @@
 
 use fathom_core::prelude::*;
 
-/// Work whose cost is known.
 pub struct KnownWork {
     pub about: &'static About,
     pub points: fn() -> Vec<Point>,
@@ -23,7 +22,6 @@ impl KnownWork {
     }
 }
 
-/// The header of such work.
 pub const fn about(
     name: &'static str,
     question: &'static str,

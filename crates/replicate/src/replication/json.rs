@@ -2,7 +2,7 @@
 //! not rounded, and an absent one is `null`.
 
 use super::cells::prediction;
-use crate::record::{Header, Replication};
+use crate::record::{Header, MethodLine, Replication};
 use crate::table::{Compared, NoRatio};
 use crate::{Replica, Report, Series, Theirs, Trials};
 use fathom_core::quantity::Unit;
@@ -103,14 +103,12 @@ pub(super) fn pretty(report: &Report, replication: &Replication, rows: &[Compare
     form::pretty(&document)
 }
 
-fn sweeps(replication: &Replication) -> Vec<TrialsAtSetting<'_>> {
-    let measured = replication.methods.iter().filter_map(|line| match &line.outcome {
-        TrialOutcome::Measured { sample } => Some((line.method.as_str(), sample)),
-        _ => None,
-    });
-    measured
-        .flat_map(|(method, series)| series.points.iter().map(move |trials| setting(method, trials)))
-        .collect()
+fn sweeps<'a>(replication: &'a Replication) -> Vec<TrialsAtSetting<'a>> {
+    let settings = |line: &'a MethodLine| {
+        let points = line.outcome.sample().into_iter().flat_map(|series| &series.points);
+        points.map(|trials| setting(&line.method, trials))
+    };
+    replication.methods.iter().flat_map(settings).collect()
 }
 
 fn setting<'a>(method: &'a str, trials: &'a Trials) -> TrialsAtSetting<'a> {
@@ -161,13 +159,8 @@ fn row(compared: &Compared) -> JsonRow<'_> {
         deviation: summary.and_then(|summary| summary.deviation),
         trials: summary.map(|summary| summary.trials),
         fathom: value(&compared.fathom, |estimate| (estimate.value, estimate.ends())),
-        ratio: compared.ratio.as_ref().ok().copied().map(Ratio::from),
-        no_ratio: compared
-            .ratio
-            .as_ref()
-            .err()
-            .filter(|why| **why != NoRatio::Missing)
-            .map(|why| why.reason()),
+        ratio: compared.ratio.ok().map(Ratio::from),
+        no_ratio: compared.ratio.err().filter(|why| *why != NoRatio::Missing).map(NoRatio::reason),
         verdict: compared.verdict().name(),
         misleads: row.misleads,
         notes: &compared.notes,

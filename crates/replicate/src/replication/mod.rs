@@ -3,27 +3,22 @@
 
 mod cells;
 mod csv;
-mod drawn;
 mod figures;
 mod json;
 mod machines;
 mod methods;
-mod runs;
-mod sweeps;
 
 use self::cells::{by_fathom, operation, predicted, printed, ratio, replicated};
 use crate::record::Replication;
 use crate::table::{self, Compared, MethodVerdict, NoRatio};
 use crate::{Report, reports};
-use fathom_engine::record::Header;
 use fathom_engine::results::Results;
 use fathom_report::form::{Facts, Subject};
 use fathom_report::paper::{Block, Column, Document, Key, Row, Section, Table, Text, plain};
 use fathom_report::references;
 use fathom_report::run;
 use fathom_report::text::{Style, clean};
-use fathom_report::words::ABSENT;
-use fathom_report::words::plural;
+use fathom_report::words::{ABSENT, plural};
 use std::path::Path;
 
 /// One line for each report.
@@ -83,10 +78,9 @@ impl Subject for ReplicationReport<'_> {
         let mut document = Document::new(format!("Report {} replicated on {here}", report.id));
         "Replication".clone_into(&mut document.kind);
         replication.header.started.clone_into(&mut document.date);
-        let described = &self.results.run.header;
         document.sections = match report.page_of() {
             Some(whole) => vec![page(whole, report, replication, rows)],
-            None => self.whole(described),
+            None => self.whole(),
         };
         document.sections.push(Section::new(Key::of("works"), "References").with(Block::Works));
         let tool = &replication.header.tool;
@@ -97,14 +91,13 @@ impl Subject for ReplicationReport<'_> {
 
 impl ReplicationReport<'_> {
     /// Every section of a report that is more than a page.
-    fn whole(&self, described: &Header) -> Vec<Section> {
+    fn whole(&self) -> Vec<Section> {
         let (report, replication, rows) = (self.report, self.replication, self.rows.as_slice());
-        let mut sections =
-            vec![summary(report, replication, rows), machines::section(report, described), misleading(rows)];
+        let machines = machines::section(report, &self.results.run.header);
+        let mut sections = vec![summary(report, replication, rows), machines, misleading(rows)];
         sections.extend(figures::section(report, replication));
-        sections.extend(sweeps::section(report, replication, rows));
-        let trials = runs::table(replication, rows);
-        sections.push(methods::section(report, replication, rows).with_all(trials));
+        sections.extend(figures::sweeps(report, replication, rows));
+        sections.push(methods::section(report, replication, rows));
         sections
     }
 }

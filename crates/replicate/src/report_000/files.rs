@@ -31,10 +31,12 @@ pub fn advise_random(file: &File) -> Result<(), Failure> {
     ensure(refused == 0, "the kernel refused the advice not to read ahead")
 }
 
-/// The same for a mapping as well.
-pub fn expect_random(map: &MappedFile, file: &File) -> Result<(), Failure> {
+/// A mapping of so many bytes of a file, with the same advice about both.
+pub fn mapped_at_random(file: &File, bytes: u64) -> Result<MappedFile, Failure> {
+    let map = MappedFile::readable(file, bytes as usize)?;
     advise_random(file)?;
-    map.advise(libc::MADV_RANDOM)
+    map.advise(libc::MADV_RANDOM)?;
+    Ok(map)
 }
 
 /// Drops the mapping's pages from the process (`MADV_DONTNEED`), the file from the cache (`POSIX_FADV_DONTNEED`), and the mapping

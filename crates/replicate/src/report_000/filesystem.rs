@@ -1,26 +1,23 @@
 //! Section 6: the file system.
 
-use super::files::{advise_random, drop_cached, expect_random, shuffled, zeros};
+use super::files::{advise_random, drop_cached, mapped_at_random, shuffled, zeros};
 use crate::mapping::MappedFile;
-use crate::pace::reduced;
-use crate::protocol::{TRIALS, unsigned_ticks};
-use crate::{Series, Stage};
-use fathom_core::experiment::{Failure, RemoteFile, ensure, errno};
-use fathom_equipment::remote::{Client, read_block};
-
 use crate::operations::{memory_ceiling, remote_file};
+use crate::protocol::{TRIALS, TrialProtocol, reduced, try_unsigned_ticks, unsigned_ticks};
 use crate::sweep::beginnings;
 use crate::usage::Usage;
+use crate::{Series, Stage};
+use fathom_core::experiment::{Failure, ensure, errno};
 use fathom_core::sampling::partner::{PartnerProcess, pipe};
+use fathom_equipment::remote::{Client, read_block};
 use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, direct, evict, page_bytes};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd};
 
+const TEN: TrialProtocol = TrialProtocol::TEN;
 /// The report's block, bytes.
 const BLOCK: u64 = 4096;
-const FIRST: &str = "first trial";
-const LATER: &str = "later trials";
 
 pub(super) fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
     let largest = stage.count(29, 26);
@@ -28,29 +25,19 @@ pub(super) fn mapped_files(stage: &Stage) -> Result<Series, Failure> {
     for power in 20..=largest {
         let bytes = 1 << power;
         let file = zeros(stage, bytes)?;
-        let (values, first) = page_trials(stage, &file, bytes)?;
-        let (first_value, later) = values.split_at(1);
-        series =
-            series.and(FIRST, bytes as f64, first_value.to_vec()).and(LATER, bytes as f64, later.to_vec());
+        let (mut values, first) = page_trials(stage, &file, bytes)?;
+        let later = values.split_off(1);
+        series = series.and("first trial", bytes as f64, values).and("later trials", bytes as f64, later);
         if power == largest {
-            series = series.with_note(fault_note(bytes, first));
+            let (Usage { major, minor, .. }, pages) = (first, bytes / page_bytes());
+            series = series.with_note(format!(
+                "The first trial of the file of {} MiB had {major} major (hard) faults and {minor} minor ones, for {pages} pages.",
+                bytes >> 20
+            ));
         }
     }
     Ok(series)
 }
-
-fn fault_note(bytes: u64, first: Usage) -> String {
-    format!(
-        "The first trial of the file of {} MiB had {} major (hard) faults and {} minor ones, for {} pages.",
-        bytes >> 20,
-        first.major,
-        first.minor,
-        bytes / page_bytes()
-    )
-}
-
-const ENDED: &str = "trials that ended";
-const ENDLESS: &str = "trials that were stopped";
 
 pub(super) fn larger_files(stage: &Stage) -> Result<Series, Failure> {
     let ceiling = memory_ceiling()?;
@@ -61,9 +48,9 @@ pub(super) fn larger_files(stage: &Stage) -> Result<Series, Failure> {
         let file = zeros(stage, bytes)?;
         let deadline = stage.site.stopwatch.now_ns() + patience_ns;
         if !all_end(stage, &file, bytes, deadline)? {
-            return Ok(series.and(ENDLESS, bytes as f64, vec![bytes as f64]));
+            return Ok(series.and("trials that were stopped", bytes as f64, vec![bytes as f64]));
         }
-        series = series.and(ENDED, bytes as f64, vec![bytes as f64]);
+        series = series.and("trials that ended", bytes as f64, vec![bytes as f64]);
     }
     Ok(series.with_note("The trials of every size ended.".to_owned()))
 }
@@ -73,8 +60,7 @@ fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool
     /// Pages between two looks at the time.
     const PAGES: usize = 256;
     let page = page_bytes();
-    let map = MappedFile::readable(file, bytes as usize)?;
-    expect_random(&map, file)?;
+    let map = mapped_at_random(file, bytes)?;
     let order = shuffled(bytes / page, stage.site.seed);
     for trial in 0..TRIALS {
         if trial > 0 {
@@ -93,8 +79,7 @@ fn all_end(stage: &Stage, file: &File, bytes: u64, deadline: f64) -> Result<bool
 /// Nanoseconds per page of every trial, and the faults of the first.
 fn page_trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usage), Failure> {
     let (page, tick) = (page_bytes(), stage.ns_per_tick()?);
-    let map = MappedFile::readable(file, bytes as usize)?;
-    expect_random(&map, file)?;
+    let map = mapped_at_random(file, bytes)?;
     let order = shuffled(bytes / page, stage.site.seed);
     let (mut values, mut first) = (vec![], Usage::default());
     for trial in 0..TRIALS {
@@ -102,10 +87,7 @@ fn page_trials(stage: &Stage, file: &File, bytes: u64) -> Result<(Vec<f64>, Usag
             drop_cached(file);
         }
         let before = Usage::now();
-        let ticks = unsigned_ticks(|| {
-            touch(&map, &order, page);
-            Ok(())
-        })?;
+        let ticks = unsigned_ticks(|| touch(&map, &order, page));
         if trial == 0 {
             first = Usage::now().since(before);
         }
@@ -135,18 +117,15 @@ pub(super) fn blocks(stage: &Stage) -> Result<Series, Failure> {
     let mut series = Series::default();
     let mut counts = BlocksRead::default();
     for bytes in sizes {
-        let test = TestFile::nameless(stage.site, bytes, DiskQuota::DEFAULT)?;
-        let in_order = ten(stage, |stage| in_order(stage, &test, time_ns * 0.25, &mut counts))?;
+        let test = stage.nameless(bytes)?;
+        let in_order = TEN.values(|| in_order(stage, &test, time_ns * 0.25, &mut counts))?;
         let order = shuffled(bytes / BLOCK, stage.site.seed);
         advise_random(&test.file)?;
-        let random = ten(stage, |stage| at_random(stage, (&test, &order), time_ns * 0.6, &mut counts))?;
+        let random = TEN.values(|| at_random(stage, (&test, &order), time_ns * 0.6, &mut counts))?;
         series = series.and(IN_ORDER, bytes as f64, in_order).and(SHUFFLED, bytes as f64, random);
     }
-    Ok(series.with_note(counts.note()))
-}
-
-fn ten(stage: &Stage, mut trial: impl FnMut(&Stage) -> Result<f64, Failure>) -> Result<Vec<f64>, Failure> {
-    (0..TRIALS).map(|_| trial(stage)).collect()
+    let BlocksRead { in_order, random } = counts;
+    Ok(series.with_note(format!("{in_order} blocks were read in order and {random} shuffled.")))
 }
 
 /// The number of blocks that were read.
@@ -156,15 +135,9 @@ struct BlocksRead {
     random: u64,
 }
 
-impl BlocksRead {
-    fn note(&self) -> String {
-        format!("{} blocks were read in order and {} shuffled.", self.in_order, self.random)
-    }
-}
-
-fn read_next(test: &TestFile, buffer: &Aligned) -> Result<(), Failure> {
+fn read_next(file: &File, buffer: &Aligned) -> Result<(), Failure> {
     // SAFETY: the buffer has room for a block.
-    let read = unsafe { libc::read(test.file.as_raw_fd(), buffer.start().cast(), BLOCK as usize) };
+    let read = unsafe { libc::read(file.as_raw_fd(), buffer.start().cast(), BLOCK as usize) };
     ensure(errno("read", read)? == BLOCK as isize, "a read returned less than a block")
 }
 
@@ -182,7 +155,7 @@ fn in_order(stage: &Stage, test: &TestFile, time_ns: f64, counts: &mut BlocksRea
     while readings < READINGS && (readings == 0 || stage.site.stopwatch.now_ns() - began < time_ns) {
         // SAFETY: takes no pointers.
         errno("lseek", unsafe { libc::lseek(test.file.as_raw_fd(), 0, libc::SEEK_SET) })?;
-        ticks += unsigned_ticks(|| (0..blocks).try_for_each(|_| read_next(test, &buffer)))?;
+        ticks += try_unsigned_ticks(|| (0..blocks).try_for_each(|_| read_next(&test.file, &buffer)))?;
         readings += 1;
     }
     counts.in_order += readings * blocks;
@@ -201,7 +174,7 @@ fn at_random(
     let over = |read: u64| read % 8 == 0 && stage.site.stopwatch.now_ns() - began > time_ns;
     while readings < READINGS && (read == 0 || !over(0)) {
         drop_cached(&test.file);
-        ticks += unsigned_ticks(|| {
+        ticks += try_unsigned_ticks(|| {
             for number in order {
                 read_at(test, &buffer, number * BLOCK)?;
                 read += 1;
@@ -229,11 +202,7 @@ pub(super) fn remote_blocks(stage: &Stage) -> Result<Series, Failure> {
         let shuffled = remote_trials(stage, client.as_mut(), (&random, time_ns), true)?;
         series = series.and(IN_ORDER, bytes as f64, in_order).and(SHUFFLED, bytes as f64, shuffled);
     }
-    Ok(series.with_note(size_note(file)))
-}
-
-fn size_note(file: &RemoteFile) -> String {
-    format!("The file has {} MiB.", file.bytes >> 20)
+    Ok(series.with_note(format!("The file has {} MiB.", file.bytes >> 20)))
 }
 
 /// Ten trials: nanoseconds per block, each over as many blocks as fit into a time.
@@ -243,13 +212,12 @@ fn remote_trials(
     (order, time_ns): (&[u64], f64),
     evicted: bool,
 ) -> Result<Vec<f64>, Failure> {
-    let mut values = vec![];
-    for _ in 0..TRIALS {
+    TEN.values(|| {
         if evicted {
             client.forget()?;
         }
         let (began, mut read, mut block) = (stage.site.stopwatch.now_ns(), 0, [0; BLOCK as usize]);
-        let ticks = unsigned_ticks(|| {
+        let ticks = try_unsigned_ticks(|| {
             for number in order {
                 read_block(client, number * BLOCK, &mut block)?;
                 read += 1;
@@ -262,9 +230,8 @@ fn remote_trials(
         if read == 0 {
             return Err(Failure::Unsupported(format!("the file has no block of {BLOCK} bytes")));
         }
-        values.push(ticks * stage.ns_per_tick()? / f64::from(read));
-    }
-    Ok(values)
+        Ok(ticks * stage.ns_per_tick()? / f64::from(read))
+    })
 }
 
 const BLOCKS: u64 = 1000;
@@ -300,7 +267,6 @@ fn files(stage: &Stage) -> Result<Vec<TestFile>, Failure> {
         .collect()
 }
 
-/// The message of one process.
 struct ReadMessage {
     /// Nanoseconds a block.
     ns: f64,
@@ -357,11 +323,9 @@ fn reader(
     // SAFETY: the buffer has room for a byte. None is sent: the read returns when the pipe is closed.
     errno("waiting for the others", unsafe { libc::read(go.as_raw_fd(), (&raw mut nothing).cast(), 1) })?;
     let (began, mut blocks) = (stage.site.stopwatch.now_ns(), 0);
-    let ticks = unsigned_ticks(|| {
+    let ticks = try_unsigned_ticks(|| {
         while blocks < BLOCKS && (blocks == 0 || stage.site.stopwatch.now_ns() - began < time_ns) {
-            // SAFETY: the buffer has room for a block.
-            let read = unsafe { libc::read(file.as_raw_fd(), buffer.start().cast(), BLOCK as usize) };
-            ensure(errno("read", read)? == BLOCK as isize, "a read returned less than a block")?;
+            read_next(file, &buffer)?;
             blocks += 1;
         }
         Ok(())

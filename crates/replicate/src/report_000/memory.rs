@@ -1,14 +1,13 @@
 //! Section 4: memory.
 
 use super::chain::Chain;
-use super::files::{drop_mapped, expect_random, shuffled, zeros};
+use super::files::{drop_mapped, mapped_at_random, shuffled, zeros};
 use crate::mapping::MappedFile;
-use crate::pace::reduced;
-use crate::protocol::{TRIALS, unsigned_ticks};
+use crate::operations::broke;
+use crate::protocol::{TRIALS, TrialProtocol, reduced, try_unsigned_ticks, unsigned_ticks};
+use crate::usage::Usage;
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
-
-use crate::usage::Usage;
 use fathom_equipment::test_file::{evict, page_bytes};
 use std::fs::File;
 
@@ -39,8 +38,8 @@ pub(super) fn chase(stage: &Stage) -> Result<Series, Failure> {
         };
         let share = 0.9 / (sizes.len() as u64 * TRIALS) as f64;
         let count = stage.count_within_budget(ACCESSES, share, &mut follow)?;
-        let trial = |_| Ok(unsigned_ticks(|| follow(count))? * tick / count as f64);
-        let values = (0..TRIALS).map(trial).collect::<Result<_, Failure>>()?;
+        let values =
+            TrialProtocol::TEN.values(|| Ok(try_unsigned_ticks(|| follow(count))? * tick / count as f64))?;
         fewest = fewest.min(count);
         series = series.and("", *size as f64, values).with_notes(shortened(&chain, *size));
     }
@@ -54,11 +53,6 @@ fn shortened(chain: &Chain, size: u64) -> Option<String> {
     Some(format!("The chain through {elements} elements repeats after {round}."))
 }
 
-const READS: &str = "read";
-const READS_A_BYTE: &str = "read, time of a byte";
-const WRITES: &str = "write";
-const WRITES_A_BYTE: &str = "write, time of a byte";
-
 /// Words that are moved before the pointer is advanced.
 const UNROLLED: usize = 8;
 
@@ -69,8 +63,8 @@ pub(super) fn both_ways(stage: &Stage) -> Result<Series, Failure> {
     let mut memory: Vec<u64> = (0..bytes / 8).collect();
     let (reads, read_a_byte) = rates_and_times(stage, &mut memory, summed)?;
     let (writes, written_a_byte) = rates_and_times(stage, &mut memory, stored)?;
-    let series = Series::default().and(READS, 0.0, reads).and(READS_A_BYTE, 0.0, read_a_byte);
-    let series = series.and(WRITES, 0.0, writes).and(WRITES_A_BYTE, 0.0, written_a_byte);
+    let series = Series::default().and("read", 0.0, reads).and("read, time of a byte", 0.0, read_a_byte);
+    let series = series.and("write", 0.0, writes).and("write, time of a byte", 0.0, written_a_byte);
     Ok(series.with_notes(reduced("bytes", 1 << 30, bytes)))
 }
 
@@ -80,15 +74,10 @@ fn rates_and_times(
     memory: &mut [u64],
     work: fn(ThreadWords),
 ) -> Result<(Vec<f64>, Vec<f64>), Failure> {
-    let tick = stage.ns_per_tick()?;
-    let bytes = size_of_val(memory) as f64;
-    let (mut rates, mut times) = (vec![], vec![]);
-    for _ in 0..TRIALS {
-        let ns = unsigned_ticks(|| by_two_threads(memory, work))? * tick;
-        rates.push(bytes / ns * 1e9);
-        times.push(ns / bytes);
-    }
-    Ok((rates, times))
+    let (tick, bytes) = (stage.ns_per_tick()?, size_of_val(memory) as f64);
+    let trials =
+        TrialProtocol::TEN.values(|| Ok(try_unsigned_ticks(|| by_two_threads(memory, work))? * tick))?;
+    Ok(trials.into_iter().map(|ns| (bytes / ns * 1e9, ns / bytes)).unzip())
 }
 
 fn by_two_threads(memory: &mut [u64], work: fn(ThreadWords)) -> Result<(), Failure> {
@@ -98,7 +87,7 @@ fn by_two_threads(memory: &mut [u64], work: fn(ThreadWords)) -> Result<(), Failu
         let thread = |half| std::thread::Builder::new().spawn_scoped(scope, move || work(half));
         match (thread(one), thread(other)) {
             (Ok(_), Ok(_)) => Ok(()),
-            (Err(error), _) | (_, Err(error)) => Err(Failure::Broke(format!("starting a thread: {error}"))),
+            (Err(error), _) | (_, Err(error)) => Err(broke("starting a thread")(error)),
         }
     })
 }
@@ -216,32 +205,25 @@ const FAULT_TRIALS: u64 = 15;
 pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     let bytes = stage.count(512 << 20, 128 << 20);
     let file = zeros(stage, bytes)?;
-    file.sync_all().map_err(|error| Failure::Broke(format!("fsync: {error}")))?;
+    file.sync_all().map_err(broke("fsync"))?;
     evict(&file)?;
     let (mut values, mut counts) = (vec![], FaultCount::default());
     for trial in 0..FAULT_TRIALS {
         values.push(faulting(stage, (&file, bytes), trial, &mut counts)?);
     }
-    Ok(Series::of(values).with_note(counts.note(bytes)))
+    let FaultCount { touched, major, minor } = counts;
+    Ok(Series::of(values).with_note(format!(
+        "Of {touched} pages that were touched, {major} were major (hard) faults and {minor} minor ones; {} pages per trial, of {} in the file.",
+        touched / FAULT_TRIALS,
+        bytes / page_bytes()
+    )))
 }
 
 #[derive(Default)]
 struct FaultCount {
     touched: u64,
-    faults: Usage,
-}
-
-impl FaultCount {
-    fn note(&self, bytes: u64) -> String {
-        format!(
-            "Of {} pages that were touched, {} were major (hard) faults and {} minor ones; {} pages per trial, of {} in the file.",
-            self.touched,
-            self.faults.major,
-            self.faults.minor,
-            self.touched / FAULT_TRIALS,
-            bytes / page_bytes()
-        )
-    }
+    major: u64,
+    minor: u64,
 }
 
 /// One trial: nanoseconds per page.
@@ -252,21 +234,17 @@ fn faulting(
     counts: &mut FaultCount,
 ) -> Result<f64, Failure> {
     let page = page_bytes();
-    let map = MappedFile::readable(file, bytes as usize)?;
-    expect_random(&map, file)?;
+    let map = mapped_at_random(file, bytes)?;
     let order = shuffled(bytes / page, stage.site.seed ^ trial);
     let (most_ns, before) = (stage.time_ns() / FAULT_TRIALS as f64, Usage::now());
     let mut touched = 0;
-    let ticks = unsigned_ticks(|| {
-        touched = touch(&map, (&order, page), most_ns, stage);
-        Ok(())
-    })?;
+    let ticks = unsigned_ticks(|| touched = touch(&map, (&order, page), most_ns, stage));
     let faults = Usage::now().since(before);
     drop_mapped(map, file)?;
     ensure(touched > 0, "no page was touched")?;
     counts.touched += touched;
-    counts.faults.major += faults.major;
-    counts.faults.minor += faults.minor;
+    counts.major += faults.major;
+    counts.minor += faults.minor;
     Ok(ticks * stage.ns_per_tick()? / touched as f64)
 }
 

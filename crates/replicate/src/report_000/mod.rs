@@ -13,7 +13,6 @@ use super::timer::ENDS_WITH_RDTSCP;
 use fathom_core::experiment::PEER;
 use fathom_equipment::peer::other_side::LOOPBACK;
 
-/// Its methods, rows and figures.
 const DATA: &str = include_str!("../../references/replication-000.toml");
 
 const MEASURES: [(&str, MeasureFn); 22] = [

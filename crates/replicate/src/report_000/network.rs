@@ -1,8 +1,7 @@
 //! Section 5: network, over loopback and to a second machine.
 
-use crate::operations::{broke, echo_ns, set_timeouts, tcp_socket, tcp_stream};
-use crate::pace::reduced;
-use crate::protocol::{TRIALS, loop_trials, unsigned_ticks};
+use crate::operations::{broke, echo_ns, listener, set_timeouts, tcp_socket, tcp_stream};
+use crate::protocol::{TRIALS, loop_trials, reduced, try_unsigned_ticks, unsigned_ticks};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER, PeerAddress};
 use fathom_core::quantities;
@@ -14,7 +13,7 @@ use fathom_equipment::peer::service::{Enough, StreamOptions, Transport};
 use fathom_equipment::peer::{Service, ports};
 use socket2::Socket;
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// The ping utility's default payload, bytes.
@@ -71,9 +70,6 @@ pub(super) fn turns(stage: &Stage, path: &str) -> Result<Series, Failure> {
     Ok(timed.into())
 }
 
-const READS: &str = "read";
-const WRITES: &str = "write";
-
 /// Bytes of a chunk, and of each socket buffer that is asked for.
 const CHUNK: u32 = 16_000_000;
 
@@ -99,7 +95,7 @@ pub(super) fn both_ways(stage: &Stage, path: &str) -> Result<Series, Failure> {
         "The kernel granted {} bytes for the send buffer and {} for the receive buffer.",
         granted.0, granted.1
     );
-    Ok(reads.and(WRITES, 0.0, writes.points[0].values.clone()).with_note(buffers))
+    Ok(Series::default().and("read", 0.0, reads).and("write", 0.0, writes).with_note(buffers))
 }
 
 /// Bytes per second of ten trials, and the sizes of the socket's buffers.
@@ -107,7 +103,7 @@ fn rates(
     stage: &Stage,
     (service, path): (&Service, &str),
     mut chunk: impl FnMut(&mut Socket) -> std::io::Result<()>,
-) -> Result<(Series, (usize, usize)), Failure> {
+) -> Result<(Vec<f64>, (usize, usize)), Failure> {
     let other = OtherSide::start(service, path, stage.site)?;
     let options = StreamOptions { chunk: CHUNK, buffers: Some(CHUNK) };
     let mut socket = options.socket(other.address).map_err(broke("socket"))?;
@@ -119,12 +115,8 @@ fn rates(
     let granted = (socket.send_buffer_size().unwrap_or(0), socket.recv_buffer_size().unwrap_or(0));
     drop(socket);
     other.stop()?;
-    let rates = timed.values.iter().map(|ns| f64::from(CHUNK) / ns * 1e9).collect();
-    Ok((Series::default().and(READS, 0.0, rates), granted))
+    Ok((timed.values.iter().map(|ns| f64::from(CHUNK) / ns * 1e9).collect(), granted))
 }
-
-const CONNECTS: &str = "connect";
-const CLOSES: &str = "close";
 
 const CONNECTIONS: u64 = 1000;
 
@@ -135,8 +127,7 @@ const SHARE_OF_PORTS: u64 = 4;
 const TIMEOUT: Duration = Duration::from_secs(4);
 
 pub(super) fn connections_here(stage: &Stage) -> Result<Series, Failure> {
-    let listener = TcpListener::bind("127.0.0.1:0").map_err(broke("bind"))?;
-    let address = listener.local_addr().map_err(broke("getsockname"))?;
+    let (listener, address) = listener()?;
     let _server = PartnerProcess::start(stage.site.partner, move || {
         loop {
             drop(listener.accept().map_err(broke("accept"))?);
@@ -152,7 +143,6 @@ pub(super) fn connections_to_peer(stage: &Stage) -> Result<Series, Failure> {
     Ok(series)
 }
 
-/// The results of the trials.
 #[derive(Default)]
 struct ConnectionTrial {
     count: u64,
@@ -171,8 +161,8 @@ fn connections(stage: &Stage, address: SocketAddr, greeted: bool) -> Result<Seri
     let each = |of: fn(&ConnectionTrial) -> f64| {
         trials.iter().map(|trial| of(trial) * tick / trial.count as f64).collect()
     };
-    let series = Series::default().and(CONNECTS, 0.0, each(|trial| trial.connect));
-    let series = series.and(CLOSES, 0.0, each(|trial| trial.close));
+    let series = Series::default().and("connect", 0.0, each(|trial| trial.connect));
+    let series = series.and("close", 0.0, each(|trial| trial.close));
     let least = trials.iter().map(|trial| trial.count).min().unwrap_or(0);
     let series = series.with_notes(reduced("or more connections per trial", CONNECTIONS, least));
     Ok(series.with_note(observed(&trials, tick, overflows)))
@@ -199,14 +189,11 @@ fn trial(
     let (mut trial, began) = (ConnectionTrial::default(), stage.site.stopwatch.now_ns());
     while trial.count < most && stage.site.stopwatch.now_ns() - began < stage.time_ns() / TRIALS as f64 {
         let socket = tcp_socket(address, TIMEOUT)?;
-        let connect = unsigned_ticks(|| socket.connect(&address.into()).map_err(broke("connect")))?;
+        let connect = try_unsigned_ticks(|| socket.connect(&address.into()).map_err(broke("connect")))?;
         if greeted {
             (&socket).read_exact(&mut [0]).map_err(broke("waiting to be accepted"))?;
         }
-        let close = unsigned_ticks(|| {
-            drop(socket);
-            Ok(())
-        })?;
+        let close = unsigned_ticks(|| drop(socket));
         trial.add(connect, close);
     }
     Ok(trial)

@@ -24,7 +24,7 @@ fn span(stage: &Stage) -> Result<Span<CpuidRdtscRdtscp>, Failure> {
 /// An empty pair of readings.
 pub(super) fn measurement(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
-    Ok(Series::of(TEN.values(|| Ok::<_, Failure>(pair(tick_ns)))?))
+    Ok(Series::of(TEN.values(|| Ok(pair(tick_ns)))?))
 }
 
 /// One iteration of an empty loop.

@@ -11,11 +11,10 @@ use fathom_core::experiment::Failure;
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_equipment::test_file::{DiskQuota, TestFile, evict_after_reads};
+use fathom_equipment::test_file::evict_after_reads;
 
 /// The plateaus, as variants of the series.
 const LEVELS: [&str; 4] = ["first cache", "second cache", "third cache", "memory"];
-const PER_BYTE: &str = "per byte";
 const PAGE: f64 = 4096.0;
 /// The machine, for the sizes of its caches and the available memory.
 fn described(stage: &Stage) -> (Machine, u64) {
@@ -86,17 +85,17 @@ const FILE: u64 = 64 << 20;
 
 pub(super) fn faulting(stage: &Stage) -> Result<Series, Failure> {
     let tick_ns = stage.ns_per_tick()?;
-    let test = TestFile::nameless(stage.site, FILE, DiskQuota::DEFAULT)?;
+    let test = stage.nameless(FILE)?;
     let before = Usage::now();
     let values = TrialProtocol::TEN.values(|| {
         evict_after_reads(&test.file)?;
         let mapped = MappedFile::readable(&test.file, FILE as usize)?;
-        Ok::<_, Failure>(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)
+        Ok(CpuidRdtscRdtscp::ticks(|| _ = mapped.read(0)) as f64 * tick_ns)
     })?;
     let major = Usage::now().since(before).major;
     let note = format!("The kernel counted {major} major faults in {} accesses.", values.len());
     let per_byte = values.iter().map(|ns| ns / PAGE).collect();
-    Ok(Series::of(values).and(PER_BYTE, 0.0, per_byte).with_note(note))
+    Ok(Series::of(values).and("per byte", 0.0, per_byte).with_note(note))
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Report 001: a laptop of 2016 with a rotating disk, and a second machine over Wi-Fi.
 
-mod contention;
 mod cpu;
 mod filesystem;
 mod memory;
@@ -34,7 +33,7 @@ const MEASURES: [(&str, MeasureFn); 21] = [
     ("file cache size", filesystem::caching),
     ("file read", filesystem::reading),
     ("remote file read", filesystem::reading_away),
-    ("contention", contention::contending),
+    ("contention", filesystem::contending),
 ];
 
 pub fn report() -> Report {

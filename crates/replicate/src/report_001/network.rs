@@ -15,11 +15,6 @@ use std::time::Duration;
 /// A stream that stays silent for longer than this is broken.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The parts of a connection, as variants of the series.
-const SET_UP: &str = "set up";
-const TAKEN_DOWN: &str = "taken down";
-const BOTH: &str = "both";
-
 /// Bytes of a message: with its headers a TCP packet is then as long as that of ping.
 const MESSAGE: usize = 44;
 const EXCHANGES: usize = 10;
@@ -36,7 +31,7 @@ pub(super) fn tripping(stage: &Stage, path: &str) -> Result<Series, Failure> {
             let exchanged = CpuidRdtscRdtscp::try_ticks(|| exchange(&mut stream));
             ticks += exchanged.map_err(broke("exchanging a message"))?;
         }
-        Ok::<_, Failure>(ticks as f64 * tick_ns / EXCHANGES as f64)
+        Ok(ticks as f64 * tick_ns / EXCHANGES as f64)
     })?;
     Ok(Series::of(values).with_notes(note(stage, path)))
 }
@@ -67,7 +62,7 @@ pub(super) fn receiving(stage: &Stage, path: &str, messages: u64) -> Result<Seri
         let ticks = CpuidRdtscRdtscp::ticks(|| received = received_all(&mut stream, &mut buffer));
         let received = received.map_err(broke("receiving"))?;
         fathom_core::experiment::ensure(received == bytes, "not all bytes of the stream have arrived")?;
-        Ok::<_, Failure>(bytes as f64 / (ticks as f64 * tick_ns) * 1e9)
+        Ok(bytes as f64 / (ticks as f64 * tick_ns) * 1e9)
     })?;
     Ok(Series::of(values).with_notes(note(stage, path)))
 }
@@ -98,10 +93,10 @@ pub(super) fn connecting(stage: &Stage, path: &str) -> Result<Series, Failure> {
         }
         let ns = |ticks: i64| ticks as f64 * tick_ns / CONNECTIONS as f64;
         down.push(ns(closed));
-        Ok::<_, Failure>(ns(connected))
+        Ok(ns(connected))
     })?;
     let both = up.iter().zip(&down).map(|(up, down)| up + down).collect();
-    let series = Series::default().and(SET_UP, 0.0, up).and(TAKEN_DOWN, 0.0, down).and(BOTH, 0.0, both);
+    let series = Series::default().and("set up", 0.0, up).and("taken down", 0.0, down).and("both", 0.0, both);
     Ok(series.with_notes(note(stage, path)))
 }
 

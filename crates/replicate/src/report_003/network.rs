@@ -1,6 +1,6 @@
 //! The report's chapter on the network, whose sections are numbered 4.1 to 4.3 again.
 
-use crate::operations::{broke, echo_ns, tcp_socket, tcp_stream};
+use crate::operations::{broke, echo_ns, listener, tcp_socket, tcp_stream};
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, PEER, ensure};
 use fathom_core::sampling::partner::PartnerProcess;
@@ -9,7 +9,7 @@ use fathom_equipment::peer::other_side::OtherSide;
 use fathom_equipment::peer::ping::{Ping, THIS_HOST};
 use fathom_equipment::peer::service::{Arrival, StreamOptions, Transport};
 use std::io::{ErrorKind, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
@@ -25,11 +25,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 const QUICK_PAUSE: Duration = Duration::from_millis(10);
 
 pub(super) fn tcp_local(stage: &Stage) -> Result<Series, Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
-    let address = listener.local_addr().map_err(broke("getsockname"))?;
+    let (listener, address) = listener()?;
     let _server = PartnerProcess::start(stage.site.partner, move || echo_server(&listener))?;
-    let stream = TcpStream::connect(address).map_err(broke("connect"))?;
-    conversation(stream)
+    conversation(TcpStream::connect(address).map_err(broke("connect"))?)
 }
 
 pub(super) fn tcp_remote(stage: &Stage) -> Result<Series, Failure> {
@@ -141,11 +139,8 @@ fn pings(host: IpAddr, stage: &Stage) -> Result<Series, Failure> {
         }
     }
     let series = Series::of(values);
-    Ok(if lost == 0 {
-        series
-    } else {
-        series.with_note(format!("{lost} requests were not answered; they are not in the figure."))
-    })
+    let note = format!("{lost} requests were not answered; they are not in the figure.");
+    Ok(if lost == 0 { series } else { series.with_note(note) })
 }
 
 /// Sizes of the buffers, bytes.
@@ -161,8 +156,7 @@ const QUICK_REMOTE_REPETITIONS: u64 = 3;
 
 pub(super) fn bandwidth_local(stage: &Stage) -> Result<Series, Failure> {
     let repetitions = stage.count(REPETITIONS, QUICK_REPETITIONS);
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
-    let address = listener.local_addr().map_err(broke("getsockname"))?;
+    let (listener, address) = listener()?;
     let _client = PartnerProcess::start(stage.site.partner, move || send_all(address, repetitions))?;
     let (mut series, mut last) = (Series::default(), vec![]);
     for size in SIZES {
@@ -275,12 +269,9 @@ fn rate(arrivals: &[Arrival], size: usize) -> Option<f64> {
 }
 
 const CONNECTIONS: usize = 100;
-const SETUP: &str = "connect";
-const TEARDOWN: &str = "close";
 
 pub(super) fn connections_local(stage: &Stage) -> Result<Series, Failure> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(broke("bind"))?;
-    let address = listener.local_addr().map_err(broke("getsockname"))?;
+    let (listener, address) = listener()?;
     let _server = PartnerProcess::start(stage.site.partner, move || {
         loop {
             let (mut client, _) = listener.accept().map_err(broke("accept"))?;
@@ -312,7 +303,7 @@ pub fn connections(server: SocketAddr, greeted: bool) -> Result<Series, Failure>
         drop(socket);
         closed.push(began.elapsed().as_nanos() as f64);
     }
-    Ok(Series::default().and(SETUP, 0.0, opened).and(TEARDOWN, 0.0, closed))
+    Ok(Series::default().and("connect", 0.0, opened).and("close", 0.0, closed))
 }
 
 #[cfg(test)]

@@ -17,34 +17,16 @@ unsafe extern "C" {
 }
 
 global_asm!(
-    ".macro fathom_plain_if k, least, line:vararg",
-    ".if \\k > \\least",
-    "\\line",
-    ".endif",
-    ".endm",
     // The constants 1 to k, as the System V ABI passes them; the stack stays aligned at the call.
     ".macro fathom_plain_place k",
-    "fathom_plain_if \\k, 6, sub rsp, 8",
-    "fathom_plain_if \\k, 6, push 7",
-    "fathom_plain_if \\k, 5, mov r9d, 6",
-    "fathom_plain_if \\k, 4, mov r8d, 5",
-    "fathom_plain_if \\k, 3, mov ecx, 4",
-    "fathom_plain_if \\k, 2, mov edx, 3",
-    "fathom_plain_if \\k, 1, mov esi, 2",
-    "fathom_plain_if \\k, 0, mov edi, 1",
+    ".if \\k > 6; sub rsp, 8; push 7; .endif",
+    pass_in_registers!(),
     ".endm",
     // Arguments in registers are stored to the frame, though nothing reads them.
     ".macro fathom_plain_procedure k",
     ".p2align 4",
     "fathom_plain_procedure_\\k:",
-    "push rbp",
-    "mov rbp, rsp",
-    "fathom_plain_if \\k, 0, mov dword ptr [rbp - 4], edi",
-    "fathom_plain_if \\k, 1, mov dword ptr [rbp - 8], esi",
-    "fathom_plain_if \\k, 2, mov dword ptr [rbp - 12], edx",
-    "fathom_plain_if \\k, 3, mov dword ptr [rbp - 16], ecx",
-    "fathom_plain_if \\k, 4, mov dword ptr [rbp - 20], r8d",
-    "fathom_plain_if \\k, 5, mov dword ptr [rbp - 24], r9d",
+    store_arguments!(),
     "nop",
     "pop rbp",
     "ret",
@@ -62,7 +44,7 @@ global_asm!(
     ".if \\calls",
     "fathom_plain_place \\k",
     "call fathom_plain_procedure_\\k",
-    "fathom_plain_if \\k, 6, add rsp, 16",
+    ".if \\k > 6; add rsp, 16; .endif",
     ".endif",
     "add dword ptr [rbp - 4], 1",
     "3:",
@@ -95,7 +77,6 @@ global_asm!(
 
 /// One call with so many arguments, at most seven, inlined where this stands.
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 pub fn call_once(arguments: usize) {
     match arguments {
         0 => of::<0>(),
@@ -110,18 +91,12 @@ pub fn call_once(arguments: usize) {
 }
 
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 fn of<const K: usize>() {
     // SAFETY: a procedure of the C ABI that keeps what it must; the stack is as it was at the end.
     unsafe {
         asm!(
             ".if {k} > 6", "push 7", ".endif",
-            ".if {k} > 5", "mov r9d, 6", ".endif",
-            ".if {k} > 4", "mov r8d, 5", ".endif",
-            ".if {k} > 3", "mov ecx, 4", ".endif",
-            ".if {k} > 2", "mov edx, 3", ".endif",
-            ".if {k} > 1", "mov esi, 2", ".endif",
-            ".if {k} > 0", "mov edi, 1", ".endif",
+            ".irp k, {k}", pass_in_registers!(), ".endr",
             "call fathom_plain_once_{k}",
             ".if {k} > 6", "add rsp, 8", ".endif",
             k = const K, clobber_abi("C")

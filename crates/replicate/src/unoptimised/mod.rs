@@ -4,6 +4,33 @@
 //! They are in assembly, so that they do not depend on the compiler of this program; on other architectures than x86-64, volatile
 //! variables replace it.
 
+/// In an assembler's macro or loop whose number is `k`, the constants 1 to `k` passed in registers (System V ABI). A seventh is for the
+/// caller to push.
+#[cfg(target_arch = "x86_64")]
+macro_rules! pass_in_registers {
+    () => {
+        concat!(
+            ".if \\k > 5; mov r9d, 6; .endif; .if \\k > 4; mov r8d, 5; .endif; .if \\k > 3; mov ecx, 4; .endif;",
+            ".if \\k > 2; mov edx, 3; .endif; .if \\k > 1; mov esi, 2; .endif; .if \\k > 0; mov edi, 1; .endif"
+        )
+    };
+}
+
+/// The same for the beginning of a procedure of `k` arguments: those in registers are stored to the frame.
+#[cfg(target_arch = "x86_64")]
+macro_rules! store_arguments {
+    () => {
+        concat!(
+            "push rbp; mov rbp, rsp;",
+            ".if \\k > 0; mov dword ptr [rbp - 4], edi; .endif; .if \\k > 1; mov dword ptr [rbp - 8], esi; .endif;",
+            ".if \\k > 2; mov dword ptr [rbp - 12], edx; .endif; .if \\k > 3; mov dword ptr [rbp - 16], ecx; .endif;",
+            ".if \\k > 4; mov dword ptr [rbp - 20], r8d; .endif; .if \\k > 5; mov dword ptr [rbp - 24], r9d; .endif"
+        )
+    };
+}
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {pass_in_registers, store_arguments};
+
 #[cfg(target_arch = "x86_64")]
 mod calls;
 #[cfg(target_arch = "x86_64")]

@@ -1,10 +1,51 @@
-//! The comparison of a tool's figure with Fathom's.
+//! The comparison of a tool's figure with Fathom's: whether they agree, and what the tool's own statistic makes of Fathom's
+//! observations.
 
-use super::agreement::Agreement;
-use super::reproduced::Reproduced;
-use fathom_core::quantity::Unit;
-use fathom_core::statistics::{Estimate, Ratio, relative_half_width};
+use super::opinion::ToolStatistic;
+use fathom_core::quantity::{Kind, Unit};
+use fathom_core::statistics::{self, Estimate, Interval, Measured, Ratio, ratio, relative_half_width};
+use fathom_engine::record::Trial;
+use fathom_engine::results::{Results, mean_over_time};
 use serde::Serialize;
+
+/// The relative distance within which two figures of one operation agree.
+pub const NEAR: f64 = 0.05;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Agreement {
+    /// The whole interval of their ratio is within 5 % of one.
+    Agree,
+    /// The whole interval is outside of that range.
+    Differ,
+    /// The interval is partly outside of that range.
+    Open,
+    /// One of the figures is missing.
+    Skipped,
+}
+
+impl Agreement {
+    pub fn name(self) -> &'static str {
+        match self {
+            Agreement::Agree => "agree",
+            Agreement::Differ => "differ",
+            Agreement::Open => "open",
+            Agreement::Skipped => "skipped",
+        }
+    }
+}
+
+/// The ratio of Fathom's figure to the tool's, and the agreement.
+pub(super) fn compare(fathom: Measured, tool: Measured) -> (Option<Ratio>, Agreement) {
+    let quotient = ratio(fathom, tool);
+    let interval = quotient.and_then(|quotient| quotient.interval);
+    let agreement = match interval {
+        Some(ends) if 1.0 - NEAR <= ends.low && ends.high <= 1.0 + NEAR => Agreement::Agree,
+        Some(ends) if ends.high < 1.0 - NEAR || 1.0 + NEAR < ends.low => Agreement::Differ,
+        _ => Agreement::Open,
+    };
+    (quotient.map(Ratio::from), agreement)
+}
 
 /// The figures of both for an operation.
 #[derive(Debug, Clone, Serialize)]
@@ -43,11 +84,51 @@ impl ToolComparison {
     }
 }
 
+/// What the tool would have reported of Fathom's own observations: of all of them, whatever state the core was in.
+#[derive(Debug, Clone, Serialize)]
+pub struct Reproduced {
+    /// The statistic of the tool, in a word.
+    pub statistic: &'static str,
+    pub value: f64,
+    pub interval: Option<Interval>,
+    /// It over the tool's figure.
+    pub ratio: Option<Ratio>,
+    pub agreement: Agreement,
+}
+
+impl Reproduced {
+    /// From a point's trials; `counts` of Fathom's operations are one of the tool's.
+    pub fn of(
+        (statistic, counts): (ToolStatistic, f64),
+        unit: Unit,
+        trials: &[&Trial],
+        results: &Results,
+        tool: Option<&Estimate>,
+    ) -> Option<Self> {
+        let reproduced = match statistic {
+            ToolStatistic::Mean => mean_over_time(results.run, unit, trials, results.core_shared.as_ref()),
+            ToolStatistic::Median => median(unit, trials, results),
+        }?;
+        let factor = if unit.kind() == Kind::Rate { 1.0 / counts } else { counts };
+        let measured = reproduced.scaled(factor);
+        let Measured { value, interval } = measured;
+        let (ratio, agreement) =
+            tool.map_or((None, Agreement::Skipped), |tool| compare(measured, tool.measured()));
+        Some(Reproduced { statistic: statistic.name(), value, interval, ratio, agreement })
+    }
+}
+
+/// The median of all observations of all trials.
+fn median(unit: Unit, trials: &[&Trial], results: &Results) -> Option<Measured> {
+    let hz = results.run.header.clock.ticks_per_second;
+    let samples = trials.iter().filter_map(|trial| trial.sample());
+    let observed: Vec<Vec<f64>> = samples.map(|sample| sample.observations.operation(unit, hz)).collect();
+    statistics::estimate(&observed).map(|estimate| estimate.measured())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::agreement::compare;
     use super::*;
-    use fathom_core::statistics::Interval;
 
     fn estimate(value: f64, off: f64) -> Estimate {
         let interval = Some(Interval { low: value * (1.0 - off), high: value * (1.0 + off) });
@@ -56,7 +137,9 @@ mod tests {
 
     #[test]
     fn whole_intervals_agree_or_differ() {
-        let judged = |fathom: f64, off: f64| compare(&estimate(fathom, off), &estimate(100.0, 0.001)).1;
+        let judged = |fathom: f64, off: f64| {
+            compare(estimate(fathom, off).measured(), estimate(100.0, 0.001).measured()).1
+        };
         assert_eq!(judged(102.0, 0.01), Agreement::Agree);
         assert_eq!(judged(102.0, 0.05), Agreement::Open);
         assert_eq!(judged(110.0, 0.01), Agreement::Differ);

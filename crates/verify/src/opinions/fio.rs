@@ -1,8 +1,7 @@
 //! `fio`.
 
 use super::opinion::{Opinion, OtherTool, ToolStatistic};
-use fathom_core::experiment::At::{self, Name, Number};
-use fathom_core::experiment::Selector;
+use crate::prelude::{At, Name, Number, Selector};
 use serde_json::Value;
 
 static TOOL: OtherTool = OtherTool { name: "fio", program: "fio", package: "fio" };

@@ -1,8 +1,7 @@
 //! `hackbench`, the scheduler's benchmark, with one sender and one receiver.
 
 use super::opinion::{Opinion, OtherTool, behind};
-use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::Selector;
+use crate::prelude::{Name, Number, Selector};
 
 static TOOL: OtherTool = OtherTool { name: "hackbench", program: "hackbench", package: "rt-tests" };
 

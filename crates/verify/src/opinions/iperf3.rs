@@ -1,8 +1,7 @@
 //! `iperf3`.
 
 use super::opinion::{Opinion, OtherTool, ToolServer};
-use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::Selector;
+use crate::prelude::{Name, Number, Selector};
 use serde_json::Value;
 
 static TOOL: OtherTool = OtherTool { name: "iperf3", program: "iperf3", package: "iperf3" };
@@ -25,7 +24,7 @@ pub(super) const OPINIONS: &[Opinion] = &[Opinion {
     operation: "bytes by TCP over loopback",
     points: STREAM,
     command: "iperf3 -J -c 127.0.0.1 -p {port} -t 1 -l 128K",
-    server: Some(ToolServer { command: "iperf3 -s -1 -B 127.0.0.1 -p {port}", listens_everywhere: false }),
+    server: ToolServer::on_loopback("iperf3 -s -1 -B 127.0.0.1 -p {port}"),
     read: received,
     otherwise: "its mean includes the beginning of each transfer, and its timers wake it ten times a second",
     ..Opinion::by(&TOOL)

@@ -1,8 +1,7 @@
 //! `mbw`, which copies arrays.
 
 use super::opinion::{Opinion, OtherTool, behind};
-use fathom_core::experiment::At::Name;
-use fathom_core::experiment::Selector;
+use crate::prelude::{Name, Selector};
 
 static TOOL: OtherTool = OtherTool { name: "mbw", program: "mbw", package: "mbw" };
 

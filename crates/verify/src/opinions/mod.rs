@@ -3,7 +3,6 @@
 //! An adapter is a file: a tool, and for each operation the command line and how its output is parsed. Fathom's side is the
 //! point of the report itself. For a tool that is not installed the package is named.
 
-mod agreement;
 mod comparison;
 mod fio;
 mod hackbench;
@@ -13,17 +12,14 @@ mod measurement;
 mod opinion;
 mod perf_bench;
 mod qperf;
-mod reproduced;
 mod session;
 mod sockperf;
 mod stress_ng;
 mod sysbench;
 pub mod tool_runner;
 
-pub use agreement::{Agreement, NEAR};
-pub use comparison::ToolComparison;
+pub use comparison::{Agreement, NEAR, Reproduced, ToolComparison};
 pub use opinion::Opinion;
-pub use reproduced::Reproduced;
 pub use session::second_opinions;
 pub use tool_runner::run_tools;
 

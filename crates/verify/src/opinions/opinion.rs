@@ -75,6 +75,13 @@ pub struct ToolServer {
     pub listens_everywhere: bool,
 }
 
+impl ToolServer {
+    /// One that listens on loopback alone.
+    pub(super) const fn on_loopback(command: &'static str) -> Option<Self> {
+        Some(ToolServer { command, listens_everywhere: false })
+    }
+}
+
 /// The number before the first word with this prefix.
 pub(super) fn before(text: &str, word: &str) -> Option<f64> {
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -1,11 +1,9 @@
 //! A session: one run of Fathom's points in which, after each trial of a point, every tool that measures the point is run
 //! once.
 
-use super::agreement::{Agreement, compare};
-use super::comparison::ToolComparison;
+use super::comparison::{Agreement, Reproduced, ToolComparison, compare};
 use super::measurement::{ToolMeasurement, ToolRunner};
 use super::opinion::Opinion;
-use super::reproduced::Reproduced;
 use crate::rig::points_of;
 use crate::session::{Bench, run};
 use anyhow::{Result, anyhow};
@@ -101,7 +99,7 @@ fn compared(measurement: ToolMeasurement, results: Option<&Results>) -> ToolComp
         statistics::estimate(&measurement.figures.iter().map(|figure| [*figure]).collect::<Vec<_>>());
     let fathom_estimate = result.and_then(PointResult::estimate).cloned();
     let (ratio, agreement) = match (&fathom_estimate, &tool_estimate) {
-        (Some(fathom), Some(tool)) => compare(fathom, tool),
+        (Some(fathom), Some(tool)) => compare(fathom.measured(), tool.measured()),
         _ => (None, Agreement::Skipped),
     };
     let statistic = (opinion.statistic, opinion.counts);

@@ -1,8 +1,7 @@
 //! `sockperf ping-pong`.
 
 use super::opinion::{Opinion, OtherTool, ToolServer, ToolStatistic, behind};
-use fathom_core::experiment::At::{self, Name, Number};
-use fathom_core::experiment::Selector;
+use crate::prelude::{At, Name, Number, Selector};
 
 static TOOL: OtherTool = OtherTool { name: "sockperf", program: "sockperf", package: "sockperf" };
 
@@ -25,20 +24,14 @@ pub(super) const OPINIONS: &[Opinion] = &[
         operation: "round trip by TCP over loopback",
         points: TCP,
         command: "sockperf ping-pong --tcp -i 127.0.0.1 -p {port} -t 1 -m 56",
-        server: Some(ToolServer {
-            command: "sockperf server --tcp -i 127.0.0.1 -p {port}",
-            listens_everywhere: false,
-        }),
+        server: ToolServer::on_loopback("sockperf server --tcp -i 127.0.0.1 -p {port}"),
         ..PING_PONG
     },
     Opinion {
         operation: "round trip by UDP over loopback",
         points: UDP,
         command: "sockperf ping-pong -i 127.0.0.1 -p {port} -t 1 -m 56",
-        server: Some(ToolServer {
-            command: "sockperf server -i 127.0.0.1 -p {port}",
-            listens_everywhere: false,
-        }),
+        server: ToolServer::on_loopback("sockperf server -i 127.0.0.1 -p {port}"),
         ..PING_PONG
     },
 ];

@@ -2,8 +2,7 @@
 
 use super::opinion::{Opinion, OtherTool, before};
 use super::perf_bench::SWITCH_PROCESSES;
-use fathom_core::experiment::At::Name;
-use fathom_core::experiment::Selector;
+use crate::prelude::{Name, Selector};
 
 static TOOL: OtherTool = OtherTool { name: "stress-ng", program: "stress-ng", package: "stress-ng" };
 

@@ -1,8 +1,7 @@
 //! `sysbench memory`.
 
 use super::opinion::{Opinion, OtherTool, before};
-use fathom_core::experiment::At::Name;
-use fathom_core::experiment::Selector;
+use crate::prelude::{Name, Selector};
 
 static TOOL: OtherTool = OtherTool { name: "sysbench", program: "sysbench", package: "sysbench" };
 

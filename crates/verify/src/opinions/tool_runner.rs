@@ -21,7 +21,6 @@ pub(super) struct CommandLine {
     pub cpus: Vec<usize>,
 }
 
-/// One run of a tool.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct ToolTask {
     pub client: CommandLine,

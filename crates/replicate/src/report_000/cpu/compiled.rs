@@ -50,7 +50,6 @@ procedures! {
     seven(a, b, c, d, e, f, g);
 }
 
-/// Runs an empty loop.
 pub fn empty(n: u64) {
     counted(n, || ());
 }

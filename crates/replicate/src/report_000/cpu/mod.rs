@@ -6,8 +6,8 @@ pub mod unoptimised;
 #[cfg(target_arch = "x86_64")]
 pub mod unoptimised;
 
-use crate::pace::reduced;
-use crate::protocol::{ITERATIONS, LoopTrials, TRIALS, loop_trials, unsigned_ticks};
+use crate::operations::broke;
+use crate::protocol::{ITERATIONS, LoopTrials, TRIALS, loop_trials, reduced, unsigned_ticks};
 use crate::timer::{start, stop_with_trailing_cpuid};
 use crate::usage::Usage;
 use crate::{Series, Stage, tasks};
@@ -18,12 +18,6 @@ use fathom_core::sampling::turn::{self, AnyEnd};
 use std::fs::OpenOptions;
 use std::os::fd::AsRawFd;
 use std::ptr::null_mut;
-
-const INSIDE: &str = "between the readings";
-const WHOLE: &str = "with what stands around them";
-const AROUND: &str = "around a loop";
-const STORE: &str = "loop";
-const BOTH: &str = "readings and loop";
 
 pub(super) fn timing(stage: &Stage) -> Result<Series, Failure> {
     let (inside, whole, reduced) = inside(stage)?;
@@ -36,8 +30,12 @@ pub(super) fn timing(stage: &Stage) -> Result<Series, Failure> {
         Ok(())
     })?;
     let both = inside.iter().zip(&store.values).map(|(inside, store)| inside + store).collect();
-    let series = Series::default().and(INSIDE, 0.0, inside).and(WHOLE, 0.0, whole);
-    let series = series.and(AROUND, 0.0, around.values).and(STORE, 0.0, store.values).and(BOTH, 0.0, both);
+    let series = Series::default()
+        .and("between the readings", 0.0, inside)
+        .and("with what stands around them", 0.0, whole)
+        .and("around a loop", 0.0, around.values)
+        .and("loop", 0.0, store.values)
+        .and("readings and loop", 0.0, both);
     Ok(series.with_notes(reduced).with_notes(store.reduced))
 }
 
@@ -54,10 +52,7 @@ fn inside(stage: &Stage) -> Result<Inside, Failure> {
     let (mut read, mut whole) = (vec![], vec![]);
     for _ in 0..TRIALS {
         let mut sum = 0;
-        let ticks = unsigned_ticks(|| {
-            sum = pairs(count);
-            Ok(())
-        })?;
+        let ticks = unsigned_ticks(|| sum = pairs(count));
         read.push(sum as f64 * tick / count as f64);
         whole.push(ticks * tick / count as f64);
     }
@@ -87,8 +82,7 @@ pub(super) fn procedures(stage: &Stage) -> Result<Series, Failure> {
 }
 
 pub(super) fn write_nothing(stage: &Stage) -> Result<Series, Failure> {
-    let opened = OpenOptions::new().write(true).open("/dev/null");
-    let null = opened.map_err(|error| Failure::Broke(format!("/dev/null: {error}")))?;
+    let null = OpenOptions::new().write(true).open("/dev/null").map_err(broke("/dev/null"))?;
     let descriptor = null.as_raw_fd();
     let timed = loop_trials(stage, ITERATIONS, 0.9, |n| {
         for _ in 0..n {
@@ -121,43 +115,32 @@ pub(super) fn processes(stage: &Stage) -> Result<Series, Failure> {
     Ok(timed.into())
 }
 
-const ALONE: &str = "pipe alone";
-const BETWEEN_THREADS: &str = "threads";
-const BETWEEN_PROCESSES: &str = "processes";
-const THREADS_LESS: &str = "threads less pipe";
-const PROCESSES_LESS: &str = "processes less pipe";
-
 pub(super) fn switches(stage: &Stage) -> Result<Series, Failure> {
     let alone = pipe_alone(stage)?;
-    let (threads, thread_switches) = counted("Between threads", 2.0, || between_threads(stage))?;
-    let (processes, process_switches) = counted("Between processes", 1.0, || between_processes(stage))?;
+    let (threads, thread_switches) = counted("Between threads", 2.0, between_threads(stage)?);
+    let (processes, process_switches) = counted("Between processes", 1.0, between_processes(stage)?);
     let pipe = alone.values.iter().sum::<f64>() / alone.values.len() as f64;
     let less = |timed: &LoopTrials| timed.values.iter().map(|value| value - pipe).collect();
     let (threads_less, processes_less) = (less(&threads), less(&processes));
     let reduced = [alone.reduced, threads.reduced, processes.reduced].into_iter().flatten();
     let series = Series::default()
-        .and(ALONE, 0.0, alone.values)
-        .and(BETWEEN_THREADS, 0.0, threads.values)
-        .and(BETWEEN_PROCESSES, 0.0, processes.values)
-        .and(THREADS_LESS, 0.0, threads_less)
-        .and(PROCESSES_LESS, 0.0, processes_less);
+        .and("pipe alone", 0.0, alone.values)
+        .and("threads", 0.0, threads.values)
+        .and("processes", 0.0, processes.values)
+        .and("threads less pipe", 0.0, threads_less)
+        .and("processes less pipe", 0.0, processes_less);
     Ok(series.with_notes(reduced).with_note(thread_switches).with_note(process_switches))
 }
 
 /// Trials, with the switches of this process that the kernel counted per iteration; `proving` switches would prove that an
 /// iteration is two.
-fn counted(
-    between: &str,
-    proving: f64,
-    measure: impl FnOnce() -> Result<(LoopTrials, Usage, u64), Failure>,
-) -> Result<(LoopTrials, String), Failure> {
-    let (timed, usage, iterations) = measure()?;
+fn counted(between: &str, proving: f64, (timed, usage, iterations): SwitchingTrials) -> (LoopTrials, String) {
     let each = quantities::number(usage.switches() as f64 / iterations as f64);
     let sentence = format!(
         "{between}, the kernel counted {each} switches of the measuring process per iteration; {proving} would prove that an iteration \
-         is two switches"
+         is two switches."
     );
-    Ok((timed, sentence + "."))
+    (timed, sentence)
 }
 
 fn pipe_alone(stage: &Stage) -> Result<LoopTrials, Failure> {
@@ -165,8 +148,10 @@ fn pipe_alone(stage: &Stage) -> Result<LoopTrials, Failure> {
     loop_trials(stage, ITERATIONS, 0.2, |n| (0..n).try_for_each(|_| own.give().and_then(|()| own.wait())))
 }
 
-/// Trials of the side that begins, with what the kernel counted in all of its iterations.
-fn watched(stage: &Stage, mut near: AnyEnd) -> Result<(LoopTrials, Usage, u64), Failure> {
+/// Trials of the side that begins, with what the kernel counted in all of its iterations, and how many these were.
+type SwitchingTrials = (LoopTrials, Usage, u64);
+
+fn watched(stage: &Stage, mut near: AnyEnd) -> Result<SwitchingTrials, Failure> {
     let (before, mut iterations) = (Usage::now(), 0);
     let timed = loop_trials(stage, ITERATIONS, 0.35, |n| {
         iterations += n;
@@ -175,13 +160,13 @@ fn watched(stage: &Stage, mut near: AnyEnd) -> Result<(LoopTrials, Usage, u64), 
     Ok((timed, Usage::now().since(before), iterations))
 }
 
-fn between_processes(stage: &Stage) -> Result<(LoopTrials, Usage, u64), Failure> {
+fn between_processes(stage: &Stage) -> Result<SwitchingTrials, Failure> {
     let (near, far) = turn::pipes()?;
     let _other = PartnerProcess::start(stage.site.partner, move || turn::echo(far))?;
     watched(stage, near)
 }
 
-fn between_threads(stage: &Stage) -> Result<(LoopTrials, Usage, u64), Failure> {
+fn between_threads(stage: &Stage) -> Result<SwitchingTrials, Failure> {
     let (near, far) = turn::pipes()?;
     std::thread::scope(|scope| {
         // It ends with the other side, at the end of the pipe.

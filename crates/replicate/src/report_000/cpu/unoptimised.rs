@@ -1,6 +1,7 @@
 //! The loops of report 000 as a compiler writes them without optimisation: every variable is in the frame, loaded before and
 //! stored after each use. They are in assembly, so that no optimiser changes them.
 
+use crate::unoptimised::{pass_in_registers, store_arguments};
 use core::arch::global_asm;
 
 unsafe extern "C" {
@@ -17,7 +18,6 @@ pub fn calls(arguments: usize, n: u64) -> u64 {
     fathom_000_calls[arguments.min(7)](n.min(MOST)) & 0xffff_ffff
 }
 
-/// Runs an empty loop.
 pub fn empty(n: u64) {
     fathom_000_empty(n.min(MOST));
 }
@@ -28,11 +28,6 @@ pub fn store(n: u64) {
 }
 
 global_asm!(
-    ".macro fathom_000_if k, least, line:vararg",
-    ".if \\k > \\least",
-    "\\line",
-    ".endif",
-    ".endm",
     // A loop: the counter at rbp - 4, its limit at rbp - 8, a pointer at rbp - 16 to a number at rbp - 20.
     ".macro fathom_000_begin name",
     ".p2align 4",
@@ -61,46 +56,23 @@ global_asm!(
     ".p2align 4",
     "fathom_000_procedure_\\k:",
     "endbr64",
-    "push rbp",
-    "mov rbp, rsp",
-    "fathom_000_if \\k, 0, mov dword ptr [rbp - 4], edi",
-    "fathom_000_if \\k, 1, mov dword ptr [rbp - 8], esi",
-    "fathom_000_if \\k, 2, mov dword ptr [rbp - 12], edx",
-    "fathom_000_if \\k, 3, mov dword ptr [rbp - 16], ecx",
-    "fathom_000_if \\k, 4, mov dword ptr [rbp - 20], r8d",
-    "fathom_000_if \\k, 5, mov dword ptr [rbp - 24], r9d",
-    ".if \\k > 0",
-    "mov eax, dword ptr [rbp - 4]",
-    ".else",
-    "mov eax, 0",
-    ".endif",
-    "fathom_000_if \\k, 1, mov edx, dword ptr [rbp - 8]",
-    "fathom_000_if \\k, 1, add eax, edx",
-    "fathom_000_if \\k, 2, mov edx, dword ptr [rbp - 12]",
-    "fathom_000_if \\k, 2, add eax, edx",
-    "fathom_000_if \\k, 3, mov edx, dword ptr [rbp - 16]",
-    "fathom_000_if \\k, 3, add eax, edx",
-    "fathom_000_if \\k, 4, mov edx, dword ptr [rbp - 20]",
-    "fathom_000_if \\k, 4, add eax, edx",
-    "fathom_000_if \\k, 5, mov edx, dword ptr [rbp - 24]",
-    "fathom_000_if \\k, 5, add eax, edx",
-    "fathom_000_if \\k, 6, mov edx, dword ptr [rbp + 16]",
-    "fathom_000_if \\k, 6, add eax, edx",
+    store_arguments!(),
+    ".if \\k > 0; mov eax, dword ptr [rbp - 4]; .else; mov eax, 0; .endif",
+    ".if \\k > 1; mov edx, dword ptr [rbp - 8]; add eax, edx; .endif",
+    ".if \\k > 2; mov edx, dword ptr [rbp - 12]; add eax, edx; .endif",
+    ".if \\k > 3; mov edx, dword ptr [rbp - 16]; add eax, edx; .endif",
+    ".if \\k > 4; mov edx, dword ptr [rbp - 20]; add eax, edx; .endif",
+    ".if \\k > 5; mov edx, dword ptr [rbp - 24]; add eax, edx; .endif",
+    ".if \\k > 6; mov edx, dword ptr [rbp + 16]; add eax, edx; .endif",
     "pop rbp",
     "ret",
     ".endm",
     ".macro fathom_000_caller k",
     "fathom_000_begin fathom_000_calls_\\k",
-    "fathom_000_if \\k, 6, sub rsp, 8",
-    "fathom_000_if \\k, 6, push 7",
-    "fathom_000_if \\k, 5, mov r9d, 6",
-    "fathom_000_if \\k, 4, mov r8d, 5",
-    "fathom_000_if \\k, 3, mov ecx, 4",
-    "fathom_000_if \\k, 2, mov edx, 3",
-    "fathom_000_if \\k, 1, mov esi, 2",
-    "fathom_000_if \\k, 0, mov edi, 1",
+    ".if \\k > 6; sub rsp, 8; push 7; .endif",
+    pass_in_registers!(),
     "call fathom_000_procedure_\\k",
-    "fathom_000_if \\k, 6, add rsp, 16",
+    ".if \\k > 6; add rsp, 16; .endif",
     "fathom_000_end",
     ".endm",
     ".text",

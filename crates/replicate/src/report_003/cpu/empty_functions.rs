@@ -2,6 +2,8 @@
 //! arguments that came in registers into the frame and do nothing with them. The seventh argument is on the stack already.
 
 #[cfg(target_arch = "x86_64")]
+use crate::unoptimised::store_arguments;
+#[cfg(target_arch = "x86_64")]
 use core::arch::global_asm;
 
 // SAFETY: they read their arguments and store them into their own frame.
@@ -23,26 +25,7 @@ global_asm!(
     ".macro fathom_empty k",
     ".global fathom_empty_\\k",
     "fathom_empty_\\k:",
-    "push rbp",
-    "mov rbp, rsp",
-    ".if \\k > 0",
-    "mov dword ptr [rbp - 4], edi",
-    ".endif",
-    ".if \\k > 1",
-    "mov dword ptr [rbp - 8], esi",
-    ".endif",
-    ".if \\k > 2",
-    "mov dword ptr [rbp - 12], edx",
-    ".endif",
-    ".if \\k > 3",
-    "mov dword ptr [rbp - 16], ecx",
-    ".endif",
-    ".if \\k > 4",
-    "mov dword ptr [rbp - 20], r8d",
-    ".endif",
-    ".if \\k > 5",
-    "mov dword ptr [rbp - 24], r9d",
-    ".endif",
+    store_arguments!(),
     "pop rbp",
     "ret",
     ".endm",

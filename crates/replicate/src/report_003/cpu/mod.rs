@@ -3,6 +3,7 @@
 mod empty_functions;
 
 use crate::protocol::{Repetitions, TrialProtocol, mean};
+use crate::timer::{CpuidRdtscRdtscpCpuid, Timer};
 use crate::{Series, Stage, timer};
 use empty_functions::{
     fathom_empty_0, fathom_empty_1, fathom_empty_2, fathom_empty_3, fathom_empty_4, fathom_empty_5,
@@ -17,32 +18,27 @@ use std::os::fd::AsRawFd;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const TOTAL: &str = "whole loop";
-const PER_ITERATION: &str = "per iteration";
-
 /// Results that the report prints for each of its tests of the processor.
 const RUNS: u64 = TrialProtocol::TEN.trials as u64;
 /// The report's repetitions of a pair, and of a loop of one iteration.
 const READINGS: u64 = 100_000;
 
 pub(super) fn reading(stage: &Stage) -> Result<Series, Failure> {
-    let ns = stage.ns_per_tick()?;
-    let repetitions = Repetitions::of(stage, READINGS, RUNS);
-    let values =
-        (0..RUNS).map(|_| mean(repetitions.count, || timer::cpuid_rdtsc_rdtscp_cpuid(|| ())) * ns).collect();
+    let repetitions = Repetitions::of(stage, READINGS, RUNS)?;
+    let values = repetitions.averages_ns(|| CpuidRdtscRdtscpCpuid::ticks(|| ()));
     Ok(Series::of(values).with_notes(repetitions.reduced()))
 }
 
 pub(super) fn loops(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     // All counts together have about three times as many repetitions as the first alone.
-    let repetitions = Repetitions::of(stage, READINGS, 3);
+    let repetitions = Repetitions::of(stage, READINGS, 3)?;
     let mut series = Series::default().with_notes(repetitions.reduced());
     for count in std::iter::once(0).chain((0..14).map(|power| 1 << power)) {
         let times = (repetitions.count / count.max(1)).max(12);
-        let total = mean(times, || timer::cpuid_rdtsc_rdtscp_cpuid(|| empty_loop(count))) * ns;
-        series = series.and(TOTAL, count as f64, vec![total]);
-        series = series.and(PER_ITERATION, count as f64, vec![total / count.max(1) as f64]);
+        let total = mean(times, || CpuidRdtscRdtscpCpuid::ticks(|| empty_loop(count))) * ns;
+        series = series.and("whole loop", count as f64, vec![total]);
+        series = series.and("per iteration", count as f64, vec![total / count.max(1) as f64]);
     }
     Ok(series)
 }
@@ -51,7 +47,6 @@ pub(super) fn loops(stage: &Stage) -> Result<Series, Failure> {
 /// store.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 fn empty_loop(count: u64) {
     let (mut counter, count) = (0_u32, count as u32);
     // SAFETY: reads and writes the two variables that it is given the addresses of.
@@ -79,7 +74,6 @@ fn empty_loop(count: u64) {
 /// On other architectures the compiler is made to keep the counter in memory.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-#[allow(clippy::inline_always, reason = "a call would stand inside the timed region")]
 fn empty_loop(count: u64) {
     let (mut counter, count) = (0_u32, count as u32);
     while std::hint::black_box(&counter) < std::hint::black_box(&count) {
@@ -89,53 +83,40 @@ fn empty_loop(count: u64) {
 
 /// The report's repetitions in an average.
 const CALLS: u64 = 100_000;
-const GETPID: &str = "getpid";
-const GETPPID: &str = "getppid";
 
 /// A function that times one call, in ticks.
 type Timed = fn() -> i64;
 
 /// The timed calls, indexed by the number of arguments.
 const TIMED: [Timed; 8] = [
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_0()),
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_1(1)),
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_2(1, 2)),
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_3(1, 2, 3)),
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_4(1, 2, 3, 4)),
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_5(1, 2, 3, 4, 5)),
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_6(1, 2, 3, 4, 5, 6)),
-    || timer::cpuid_rdtsc_rdtscp_cpuid(|| fathom_empty_7(1, 2, 3, 4, 5, 6, 7)),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_0()),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_1(1)),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_2(1, 2)),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_3(1, 2, 3)),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_4(1, 2, 3, 4)),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_5(1, 2, 3, 4, 5)),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_6(1, 2, 3, 4, 5, 6)),
+    || CpuidRdtscRdtscpCpuid::ticks(|| fathom_empty_7(1, 2, 3, 4, 5, 6, 7)),
 ];
 
 pub(super) fn procedures(stage: &Stage) -> Result<Series, Failure> {
-    let ns = stage.ns_per_tick()?;
-    let repetitions = Repetitions::of(stage, CALLS, RUNS * TIMED.len() as u64);
+    let repetitions = Repetitions::of(stage, CALLS, RUNS * TIMED.len() as u64)?;
     let mut series = Series::default().with_notes(repetitions.reduced());
     for (arguments, timed) in TIMED.into_iter().enumerate() {
-        let values = (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
-        series = series.and("", arguments as f64, values);
+        series = series.and("", arguments as f64, repetitions.averages_ns(timed));
     }
     Ok(series)
 }
 
 pub(super) fn services(stage: &Stage) -> Result<Series, Failure> {
-    let ns = stage.ns_per_tick()?;
-    let repetitions = Repetitions::of(stage, CALLS, 2 * RUNS);
-    let runs = |timed: Timed| (0..RUNS).map(|_| mean(repetitions.count, timed) * ns).collect();
-    let getppid = runs(|| {
-        timer::cpuid_rdtsc_rdtscp_cpuid(|| {
-            // SAFETY: takes and keeps nothing.
-            unsafe { libc::getppid() };
-        })
-    });
-    let getpid = runs(|| {
-        timer::cpuid_rdtsc_rdtscp_cpuid(|| {
-            // SAFETY: as above.
-            unsafe { libc::getpid() };
-        })
-    });
+    let repetitions = Repetitions::of(stage, CALLS, 2 * RUNS)?;
+    // SAFETY: takes and keeps nothing.
+    let getppid = || CpuidRdtscRdtscpCpuid::ticks(|| _ = unsafe { libc::getppid() });
+    // SAFETY: as above.
+    let getpid = || CpuidRdtscRdtscpCpuid::ticks(|| _ = unsafe { libc::getpid() });
+    let (getppid, getpid) = (repetitions.averages_ns(getppid), repetitions.averages_ns(getpid));
     let series = Series::default().with_notes(repetitions.reduced());
-    Ok(series.and(GETPPID, 0.0, getppid).and(GETPID, 0.0, getpid))
+    Ok(series.and("getppid", 0.0, getppid).and("getpid", 0.0, getpid))
 }
 
 /// The report's repetitions in an average.
@@ -145,7 +126,7 @@ pub(super) fn processes(stage: &Stage) -> Result<Series, Failure> {
     runs(stage, || {
         let mut forked = 0;
         let mut status = 0;
-        let ticks = timer::cpuid_rdtsc_rdtscp_cpuid(|| {
+        let ticks = CpuidRdtscRdtscpCpuid::ticks(|| {
             // SAFETY: this process has one thread; the child only ends.
             unsafe {
                 forked = libc::fork();
@@ -171,7 +152,7 @@ extern "C" fn at_once(_: *mut libc::c_void) -> *mut libc::c_void {
 pub(super) fn threads(stage: &Stage) -> Result<Series, Failure> {
     runs(stage, || {
         let mut created = 0;
-        let ticks = timer::cpuid_rdtsc_rdtscp_cpuid(|| {
+        let ticks = CpuidRdtscRdtscpCpuid::ticks(|| {
             // SAFETY: the thread does nothing, and is joined where it was made.
             unsafe {
                 let mut thread = 0;
@@ -189,7 +170,7 @@ pub(super) fn threads(stage: &Stage) -> Result<Series, Failure> {
 /// Ten averages, each of the report's number of repetitions.
 pub(super) fn runs(stage: &Stage, mut once: impl FnMut() -> Result<i64, Failure>) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
-    let repetitions = Repetitions::of(stage, TASKS, RUNS);
+    let repetitions = Repetitions::of(stage, TASKS, RUNS)?;
     let (mut values, mut all) = (vec![], vec![]);
     for _ in 0..RUNS {
         let some = (0..repetitions.count).map(|_| once()).collect::<Result<Vec<_>, _>>()?;

@@ -1,13 +1,14 @@
 //! Section 5.4: the time of a file block while other processes read other files.
 
 use super::BlockFile;
+use crate::operations::broke;
 use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, ensure};
 use fathom_core::sampling::partner::{PartnerProcess, pipe};
 use rand_xoshiro::SplitMix64;
 use rand_xoshiro::rand_core::SeedableRng;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 const FILE: u64 = 1 << 20;
@@ -17,7 +18,6 @@ const LEAST_PASSES: u64 = 2;
 const TIME: Duration = Duration::from_millis(250);
 /// The numbers of competitors with `--quick`.
 const FEW: [u64; 5] = [1, 2, 4, 8, 15];
-const GROWTH: &str = "growth by doubling";
 /// Parts per million, the unit of a factor.
 const PARTS: f64 = 1e6;
 
@@ -30,17 +30,13 @@ struct Pattern {
     competitor_random: fn(u64) -> bool,
 }
 
-const SEQUENTIAL: Pattern =
-    Pattern { name: "all sequential", main_random: false, competitor_random: |_| false };
-const RANDOM: Pattern = Pattern { name: "all random", main_random: true, competitor_random: |_| true };
-const SEQUENTIAL_MIXED: Pattern = Pattern {
-    name: "sequential among mixed",
-    main_random: false,
-    competitor_random: |number| number % 2 == 1,
-};
-const RANDOM_MIXED: Pattern =
-    Pattern { name: "random among mixed", main_random: true, competitor_random: |number| number % 2 == 1 };
-const PATTERNS: [Pattern; 4] = [SEQUENTIAL, RANDOM, SEQUENTIAL_MIXED, RANDOM_MIXED];
+const MIXED: fn(u64) -> bool = |number| number % 2 == 1;
+const PATTERNS: [Pattern; 4] = [
+    Pattern { name: "all sequential", main_random: false, competitor_random: |_| false },
+    Pattern { name: "all random", main_random: true, competitor_random: |_| true },
+    Pattern { name: "sequential among mixed", main_random: false, competitor_random: MIXED },
+    Pattern { name: "random among mixed", main_random: true, competitor_random: MIXED },
+];
 
 /// A block's time by pattern and number of competitors.
 pub fn contention(stage: &Stage) -> Result<Series, Failure> {
@@ -65,7 +61,7 @@ pub fn contention(stage: &Stage) -> Result<Series, Failure> {
     }
     let factors =
         means.chunks(counts.len()).flat_map(factors_by_doubling).map(|factor| factor * PARTS).collect();
-    Ok(series.and(GROWTH, 0.0, factors))
+    Ok(series.and("growth by doubling", 0.0, factors))
 }
 
 /// Passes that fit into the time, if a block takes half as many times longer as there are competitors.
@@ -92,7 +88,7 @@ fn crowd(
     let others = (0..competitors)
         .map(|number| Competitor::start(stage, number, (pattern.competitor_random)(number), 2 * passes))
         .collect::<Result<Vec<_>, _>>()?;
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let mut one = || main.pass(pattern.main_random.then_some(&mut chance));
     let values = (0..passes).map(|_| one()).collect::<Result<_, _>>()?;
     others.into_iter().try_for_each(Competitor::ended)?;
@@ -117,15 +113,13 @@ impl Competitor {
             for _ in 0..passes {
                 file.pass(random.then_some(&mut chance))?;
             }
-            let sent = std::io::Write::write_all(&mut File::from(tell), &[1]);
-            sent.map_err(|error| Failure::Broke(format!("telling the main process: {error}")))
+            File::from(tell).write_all(&[1]).map_err(broke("telling the main process"))
         })?;
         Ok(Competitor { _process: process, done: done.into() })
     }
 
     fn ended(mut self) -> Result<(), Failure> {
-        let read =
-            self.done.read(&mut [0]).map_err(|error| Failure::Broke(format!("waiting for it: {error}")))?;
+        let read = self.done.read(&mut [0]).map_err(broke("waiting for it"))?;
         ensure(read == 1, "a competitor could not read its file")
     }
 }

@@ -2,16 +2,17 @@
 
 pub mod contention;
 
-use crate::operations::{memory_ceiling, remote_file};
+use crate::operations::{broke, memory_ceiling, remote_file};
 use crate::sweep::beginnings;
-use crate::{Series, Stage, timer};
+use crate::timer::{CpuidRdtscRdtscpCpuid, Timer};
+use crate::{Series, Stage};
 use fathom_core::experiment::{Failure, RemoteFile};
 use fathom_core::quantity::declared::size;
 use fathom_equipment::remote::Client;
 use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
 use fathom_equipment::{remote, test_file};
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::Rng;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
@@ -20,8 +21,6 @@ use std::time::{Duration, Instant};
 /// The report's block, bytes.
 const BLOCK: usize = 4096;
 const SMALLEST: u64 = 32 << 20;
-const FINE: &str = "fine";
-const DOUBLED: &str = "doubled";
 
 /// A time per byte that has grown by less than this factor counts as unchanged.
 const GROWN: f64 = 1.25;
@@ -58,14 +57,14 @@ pub(super) fn cache_size(stage: &Stage) -> Result<Series, Failure> {
     }
     let mut series = Series::default();
     for (bytes, ns) in &doubled {
-        series = series.and(DOUBLED, *bytes as f64, vec![*ns]);
+        series = series.and("doubled", *bytes as f64, vec![*ns]);
     }
     let Some(fast) = last_fast(&doubled) else {
         return Ok(series.with_note("The rate did not fall at any size.".to_owned()));
     };
     let steps = (0..=8).map(|step| fast + fast / 4 * step).filter(|bytes| *bytes <= test.bytes);
     for bytes in steps {
-        series = series.and(FINE, bytes as f64, vec![each(bytes)?]);
+        series = series.and("fine", bytes as f64, vec![each(bytes)?]);
     }
     test_file::evict(&test.file)?;
     Ok(series.with_note(format!(
@@ -97,23 +96,19 @@ pub struct Again {
 pub fn read_again(file: &File, bytes: u64) -> Result<Again, Failure> {
     test_file::evict(file)?;
     let mut buffer = vec![0; BLOCK];
-    let mut read = |offset| {
-        file.read_exact_at(&mut buffer, offset)
-            .map_err(|error| Failure::Broke(format!("reading the test file: {error}")))
-    };
+    let mut read = |offset| file.read_exact_at(&mut buffer, offset).map_err(broke("reading the test file"));
     for offset in (0..bytes).step_by(BLOCK) {
         read(offset)?;
     }
     let missing = bytes.saturating_sub(test_file::cached_within(file, 0, bytes)?.bytes);
     let mut total = 0;
     for offset in (0..bytes).step_by(BLOCK) {
-        let mut done = Ok(());
-        total += timer::cpuid_rdtsc_rdtscp_cpuid(|| done = read(offset));
-        done?;
+        total += CpuidRdtscRdtscpCpuid::try_ticks(|| read(offset))?;
     }
     Ok(Again { ticks_per_byte: total as f64 / bytes as f64, missing })
 }
 
+/// Sizes of local and of remote files, bytes.
 const FILES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
 const PASSES: usize = 100;
 const SEQUENTIAL: &str = "sequential";
@@ -130,7 +125,7 @@ const LONGEST_PASS: Duration = Duration::from_secs(2);
 
 pub(super) fn read(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let mut series = Series::default();
     for bytes in FILES {
         let mut file = BlockFile::of(stage, &format!("read-{bytes}"), bytes)?;
@@ -172,11 +167,7 @@ impl BlockFile {
 
     /// Reads as many blocks as the file has, in sequence or at random: the mean time of a block, ticks.
     pub fn pass(&mut self, random: Option<&mut SplitMix64>) -> Result<f64, Failure> {
-        self.pass_of(random, |file, offset| {
-            let mut done = Ok(());
-            let ticks = timer::cpuid_rdtsc_rdtscp_cpuid(|| done = file.block(offset));
-            done.map(|()| ticks)
-        })
+        self.pass_of(random, |file, offset| CpuidRdtscRdtscpCpuid::try_ticks(|| file.block(offset)))
     }
 
     /// A pass whose blocks are read, and their ticks counted, by `each`.
@@ -225,14 +216,9 @@ const REMOTE_PASSES: usize = 10;
 const PASS: Duration = Duration::from_millis(300);
 const QUICK_PASS: Duration = Duration::from_millis(30);
 
-/// Sizes of files, times 4 like those of the local files.
-const SIZES: [u64; 8] = [4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20];
-const BY_SIZE: &str = "sequential, by size";
-const RANDOM_BY_SIZE: &str = "random, by size";
-
 pub(super) fn read_remote(stage: &Stage) -> Result<Series, Failure> {
     let (file, mut client) = remote_file(stage)?;
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let (mut series, mut blocks) = (Series::default(), 0);
     for order in [SEQUENTIAL, RANDOM] {
         for experiment in 1..=EXPERIMENTS {
@@ -246,8 +232,8 @@ pub(super) fn read_remote(stage: &Stage) -> Result<Series, Failure> {
             series = series.and(order, experiment as f64, values);
         }
     }
-    for bytes in beginnings(SIZES, file.bytes) {
-        for (order, variant) in [(SEQUENTIAL, BY_SIZE), (RANDOM, RANDOM_BY_SIZE)] {
+    for bytes in beginnings(FILES, file.bytes) {
+        for (order, variant) in [(SEQUENTIAL, "sequential, by size"), (RANDOM, "random, by size")] {
             let beginning = RemoteFile { bytes, ..file.clone() };
             let random = (order == RANDOM).then_some(&mut chance);
             let (each, _) = remote_pass(client.as_mut(), &beginning, random, stage)?;
@@ -282,6 +268,7 @@ fn remote_pass(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_xoshiro::rand_core::SeedableRng;
 
     /// A file of numbered blocks; direct reads are not needed to see which are read.
     fn numbered(blocks: u64) -> BlockFile {

@@ -3,18 +3,19 @@
 mod pointer_list;
 pub mod streams;
 
+use crate::protocol::mean;
+use crate::timer::{CpuidRdtscRdtscpCpuid, Timer};
 use crate::usage::Usage;
-use crate::{Series, Stage, caches, timer};
+use crate::{Series, Stage, caches};
 use fathom_core::experiment::{Failure, ensure};
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::quantity::declared::size;
-use fathom_equipment::test_file;
-use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile};
+use fathom_equipment::test_file::{self, Aligned, DiskQuota, TestFile};
 use pointer_list::{ELEMENT, PointerList};
 use rand_xoshiro::SplitMix64;
-use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use rand_xoshiro::rand_core::Rng;
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::time::Instant;
@@ -41,7 +42,7 @@ pub(super) fn latency(stage: &Stage) -> Result<Series, Failure> {
         let mut bytes = SMALLEST;
         while bytes <= largest {
             list.link(bytes, stride);
-            let each = load_ns(&list);
+            let each = timed(|| list.follow(LOADS));
             series = series.and(&name, bytes as f64, vec![each]);
             for (level, plateau) in levels.iter().zip(&mut plateaus) {
                 if level.1 == bytes as u64 {
@@ -89,12 +90,7 @@ type ListLinking = fn(&mut PointerList, usize, usize);
 const VERSIONS: [(&str, ListLinking); 2] =
     [("version 1", PointerList::link_in_order), ("version 2", PointerList::link)];
 
-/// One sample: a million loads, timed as a whole.
-fn load_ns(list: &PointerList) -> f64 {
-    timed(|| list.follow(LOADS))
-}
-
-/// Nanoseconds a load.
+/// Nanoseconds a load, of a million that are timed as a whole.
 fn timed(follow: impl FnOnce() -> usize) -> f64 {
     let began = Instant::now();
     std::hint::black_box(follow());
@@ -104,14 +100,6 @@ fn timed(follow: impl FnOnce() -> usize) -> f64 {
 const BYTES: usize = 512 << 20;
 const QUICK_BYTES: usize = 256 << 20;
 const PASSES: usize = 10;
-const READ_LOOP: &str = "read_memory_loop";
-const READ_PREFETCHING: &str = "read_memory_unroll_prefetch";
-#[cfg(target_arch = "x86_64")]
-const READ_AVX: &str = "read_memory_avx";
-const WRITE_LOOP: &str = "write_memory_loop";
-#[cfg(target_arch = "x86_64")]
-const WRITE_AVX: &str = "write_memory_avx";
-const WRITE_MEMSET: &str = "write_memory_memset";
 
 fn array(stage: &Stage) -> Result<Aligned, Failure> {
     Aligned::new(if stage.quick { QUICK_BYTES } else { BYTES })
@@ -126,8 +114,11 @@ pub(super) fn loops(stage: &Stage) -> Result<Series, Failure> {
         (read(streams::read_loop, &array)?, read(streams::read_unrolled_prefetching, &array)?);
     let written = write_rates(&mut array, streams::write_loop)?;
     let set = write_rates(&mut array, streams::write_memset)?;
-    let series = Series::default().and(READ_LOOP, 0.0, plain).and(READ_PREFETCHING, 0.0, prefetching);
-    Ok(series.and(WRITE_LOOP, 0.0, written).and(WRITE_MEMSET, 0.0, set))
+    Ok(Series::default()
+        .and("read_memory_loop", 0.0, plain)
+        .and("read_memory_unroll_prefetch", 0.0, prefetching)
+        .and("write_memory_loop", 0.0, written)
+        .and("write_memory_memset", 0.0, set))
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -143,7 +134,7 @@ pub(super) fn avx(stage: &Stage) -> Result<Series, Failure> {
     })?;
     // SAFETY: the processor has the instructions.
     let written = write_rates(&mut array, |bytes| unsafe { streams::write_avx(bytes) })?;
-    Ok(Series::default().and(READ_AVX, 0.0, read).and(WRITE_AVX, 0.0, written))
+    Ok(Series::default().and("read_memory_avx", 0.0, read).and("write_memory_avx", 0.0, written))
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -186,19 +177,17 @@ const FROM: f64 = (256 << 10) as f64;
 const BROUGHT_IN: u64 = 16 * PAGE;
 
 /// Pairs of readings whose mean is the clock's cost.
-const PAIRS: u32 = 10_000;
+const PAIRS: u64 = 10_000;
 const FIXED: &str = "first byte";
 const RANDOM: &str = "random byte";
-const PER_BYTE: &str = "per byte";
 
 pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
     let ns = stage.ns_per_tick()?;
     let bytes = stage.count(FILE_BYTES, FILE_QUICK_BYTES);
     let test = TestFile::named(stage.site, "faults", bytes, DiskQuota::DEFAULT)?;
-    let mut chance = SplitMix64::seed_from_u64(stage.site.seed);
+    let mut chance = stage.chance();
     let (mut series, mut tally) = (Series::default(), AccessTally::default());
-    let clock =
-        (0..PAIRS).map(|_| timer::cpuid_rdtsc_rdtscp_cpuid(|| ())).sum::<i64>() as f64 / f64::from(PAIRS);
+    let clock = mean(PAIRS, || CpuidRdtscRdtscpCpuid::ticks(|| ()));
     for variant in [FIXED, RANDOM] {
         let mut of_strides = vec![vec![]; PAGE_STRIDES.len()];
         for run in 0..WHOLE_RUNS {
@@ -220,7 +209,7 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
             let at = (stride * PAGE) as f64;
             if variant == FIXED {
                 let each = values.iter().map(|value| value / BROUGHT_IN as f64).collect();
-                series = series.and(PER_BYTE, at, each);
+                series = series.and("per byte", at, each);
             }
             series = series.and(variant, at, values);
         }
@@ -231,8 +220,7 @@ pub(super) fn faults(stage: &Stage) -> Result<Series, Failure> {
 
 /// The variant that holds single accesses in their order.
 fn drawn(variant: &str, stride: u64) -> String {
-    let which = if variant == FIXED { "first byte" } else { "random byte" };
-    format!("accesses, {which}, stride {}", size(stride))
+    format!("accesses, {variant}, stride {}", size(stride))
 }
 
 /// Adds every access of one run, by its number.
@@ -297,7 +285,7 @@ fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<
         let mut accesses = Vec::with_capacity(offsets.len());
         for offset in offsets {
             let place = map.cast::<u8>().add(*offset as usize);
-            accesses.push(timer::cpuid_rdtsc_rdtscp_cpuid(|| _ = place.read_volatile()) as f64 - clock);
+            accesses.push(CpuidRdtscRdtscpCpuid::ticks(|| _ = place.read_volatile()) as f64 - clock);
         }
         libc::munmap(map, length);
         Ok(accesses)
@@ -307,6 +295,7 @@ fn accessed(file: &File, bytes: u64, offsets: &[u64], clock: f64) -> Result<Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand_xoshiro::rand_core::SeedableRng;
 
     #[test]
     fn a_byte_of_each_stride_is_accessed_within_the_file() {

@@ -12,7 +12,6 @@ use rand_xoshiro::rand_core::{Rng, SeedableRng};
 
 pub const ELEMENT: usize = size_of::<ListElement>();
 
-/// A pointer to another one.
 #[derive(Clone, Copy)]
 struct ListElement(*const ListElement);
 /// Bytes of the lines that are counted.
