@@ -50,10 +50,9 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
-    let value = figure(results, &point).map(TruthFigure::whatever_disturbs);
     let preempted = Claim::share(rig, "trials that report preemption", 1.0);
     vec![
-        spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
+        spin::unchanged(rig, results),
         preempted.judged(share_of_trials(results, &point, |sample| {
             sample.on_cpu.map(|on_cpu| on_cpu.involuntary_switches > 0)
         })),

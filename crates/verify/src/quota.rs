@@ -38,12 +38,11 @@ fn arrange(options: &mut Options) -> Result<Arranged, String> {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     let point = spin::single();
-    let value = figure(results, &point).map(TruthFigure::whatever_disturbs);
     let share = Claim::share(rig, "share of time on the CPU", QUOTA as f64 / PERIOD as f64);
     let share = share.to(TOLERANCE + OF_TWO_PERIODS);
     let throttled = Claim::share(rig, "trials that report throttling", 1.0);
     vec![
-        spin::of_single(rig, "spins of 100 µs, unchanged").judged(value),
+        spin::unchanged(rig, results),
         share.judged(median_of_trials(results, &point, |sample| Some(1e6 * sample.on_cpu?.share()))),
         throttled.judged(share_of_trials(results, &point, |sample| {
             Some(sample.conditions.throttled_periods? > 0)

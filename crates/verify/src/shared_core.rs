@@ -100,8 +100,7 @@ fn judge_simulated(rig: &Rig, results: &Results, share: Option<f64>) -> Vec<Trut
 }
 
 fn judge_planted(rig: &Rig, results: &Results, share: Option<f64>) -> Vec<Truth> {
-    let value = figure(results, &spin::single()).map(TruthFigure::whatever_disturbs);
-    vec![spin::of_single(rig, "spins of 100 µs, unchanged").judged(value), share_of_time(rig, results, share)]
+    vec![spin::unchanged(rig, results), share_of_time(rig, results, share)]
 }
 
 /// The value with the core alone, whatever the simulated neighbour did meanwhile.

@@ -69,9 +69,10 @@ pub fn longer() -> PointRef {
     spin_of(LONGER)
 }
 
-/// The claim about that point.
-pub fn of_single(rig: &Rig, what: &str) -> Claim {
-    Claim::time(rig, what, SINGLE as f64)
+/// The truth that the point has its value whatever disturbs it.
+pub fn unchanged(rig: &Rig, results: &Results) -> Truth {
+    let value = figure(results, &single()).map(TruthFigure::whatever_disturbs);
+    Claim::time(rig, "spins of 100 µs, unchanged", SINGLE as f64).judged(value)
 }
 
 /// The kernel's clock, nanoseconds.

@@ -38,24 +38,21 @@ impl PointerList {
     /// Links the first `bytes` of the array: element `i` points to
     /// `((i / stride + 1) * stride + rand() % stride) % elements`.
     pub fn link(&mut self, bytes: usize, stride: usize) {
-        self.elements = (bytes / ELEMENT).min(self.memory.bytes().len() / ELEMENT);
-        let start = self.start();
-        for element in 0..self.elements {
-            let within = self.chance.next_u64() as usize % stride;
-            let index = ((element / stride + 1) * stride + within) % self.elements;
-            // SAFETY: both indices are below the number of elements, and the memory holds so many.
-            unsafe { start.add(element).write(ListElement(start.add(index))) };
-        }
+        self.link_within(bytes, stride, |chance| chance.next_u64() as usize % stride);
     }
 
     /// The same as the first version of the test has it: element `i` points to the first element of the next stride,
     /// `(i / stride * stride + stride) % elements`.
     pub fn link_in_order(&mut self, bytes: usize, stride: usize) {
+        self.link_within(bytes, stride, |_| 0);
+    }
+
+    fn link_within(&mut self, bytes: usize, stride: usize, within: impl Fn(&mut SplitMix64) -> usize) {
         self.elements = (bytes / ELEMENT).min(self.memory.bytes().len() / ELEMENT);
         let start = self.start();
         for element in 0..self.elements {
-            let index = (element / stride * stride + stride) % self.elements;
-            // SAFETY: as above.
+            let index = ((element / stride + 1) * stride + within(&mut self.chance)) % self.elements;
+            // SAFETY: both indices are below the number of elements, and the memory holds so many.
             unsafe { start.add(element).write(ListElement(start.add(index))) };
         }
     }
