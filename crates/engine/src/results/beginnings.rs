@@ -2,7 +2,7 @@
 
 use crate::record::{Run, Trial};
 use fathom_core::sampling::Beginning;
-use fathom_core::statistics::{self, Estimate, Interval};
+use fathom_core::statistics::{self, Estimate};
 use std::collections::BTreeMap;
 
 /// The beginnings of an experiment's work, over the processes in which it began.
@@ -45,9 +45,11 @@ impl Beginnings {
 }
 
 /// Neither a time nor a cost is below zero: what an interval from few processes holds below it cannot be.
-fn not_below_zero(estimate: Estimate) -> Estimate {
-    let interval = estimate.interval.map(|ends| Interval { low: ends.low.max(0.0), ..ends });
-    Estimate { interval, ..estimate }
+fn not_below_zero(mut estimate: Estimate) -> Estimate {
+    if let Some(ends) = &mut estimate.interval {
+        ends.low = ends.low.max(0.0);
+    }
+    estimate
 }
 
 /// Whether a trial is the first of its process.

@@ -27,6 +27,9 @@ pub(super) struct Nearest<'run> {
     points: Vec<(&'run PointResult, Vec<Beside<'run>>)>,
 }
 
+/// Operations, each with how many times as good it is here.
+type Merits<'run> = Vec<(&'run PointResult, f64)>;
+
 /// In how many operations this machine is better than others and worse, by more than a factor of [`CLOSE`], and of how many.
 pub(super) struct Balance {
     pub(super) better: usize,
@@ -104,7 +107,7 @@ impl<'run> Nearest<'run> {
 
     /// What the ratios say together: in how many operations this machine is better and worse, and by how much in each chapter.
     fn learnt(&self) -> Option<String> {
-        let (of_the_method, merits) = self.judged();
+        let [of_the_method, merits] = self.judged();
         let Balance { better, worse, all } = self.balance();
         let mut chapters: Vec<(&str, Vec<f64>)> = vec![];
         for (point, merit) in &merits {
@@ -136,14 +139,15 @@ impl<'run> Nearest<'run> {
 
     /// The operations that sources timed alike with how many times as good they are here: those of which the ratio says more of the
     /// method, and the others.
-    fn judged(&self) -> (Vec<(&PointResult, f64)>, Vec<(&PointResult, f64)>) {
+    fn judged(&self) -> [Merits<'_>; 2] {
         let all = self.points.iter().filter_map(|(point, rows)| Some((*point, merit(point, rows)?)));
-        all.partition(|(point, merit)| self.is_of_the_method(point, *merit))
+        let (of_the_method, others) = all.partition(|(point, merit)| self.is_of_the_method(point, *merit));
+        [of_the_method, others]
     }
 
     /// In how many of them this machine is better and worse.
     pub(super) fn balance(&self) -> Balance {
-        let (_, merits) = self.judged();
+        let [_, merits] = self.judged();
         let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
         Balance {
             better: number(&|merit| merit > CLOSE),

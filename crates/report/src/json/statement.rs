@@ -84,7 +84,7 @@ impl<'run> CrossCheckReport<'run> {
 }
 
 /// The figures of statements, each name once.
-fn of_each<'run, const N: usize>(statements: [&'run Statement; N]) -> Vec<FigureReport<'run>> {
+fn of_each<const N: usize>(statements: [&Statement; N]) -> Vec<FigureReport<'_>> {
     let mut all: Vec<FigureReport> = vec![];
     for figure in statements.into_iter().flat_map(figures) {
         if all.iter().all(|other| other.name != figure.name) {

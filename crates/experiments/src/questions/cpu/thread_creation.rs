@@ -86,10 +86,8 @@ impl Experiment for ThreadCreation {
         // A part of what is published of the whole, which it cannot exceed.
         let (what, share) = match point.name(&MEASURE) {
             JOIN => ("a thread: created and joined", 1.0),
-            CREATE => {
-                ("a thread created and joined, up to where its creator goes on, assumed to be half", 0.5)
-            }
-            _ => ("a thread created and joined, up to its first instruction, assumed to be 0.6 of it", 0.6),
+            CREATE => ("a thread created and joined, until its call returns, assumed to be half", 0.5),
+            _ => ("a thread created and joined, until its first instruction, assumed to be 0.6 of it", 0.6),
         };
         Ok(match point.placement() {
             Placement::OneCpu => published::thread(Prediction::new(), what).times(share),
