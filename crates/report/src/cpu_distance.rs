@@ -51,10 +51,10 @@ pub(super) fn meaning(results: &Results) -> Option<String> {
     let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
     let load = LOAD.found(&results.known())?.value;
     let lines = distances.distances.iter().map(|distance| distance.line_ns);
-    meant(&lines.collect::<Vec<_>>(), load)
+    nearness(&lines.collect::<Vec<_>>(), load)
 }
 
-fn meant(lines_ns: &[f64], load_ns: f64) -> Option<String> {
+fn nearness(lines_ns: &[f64], load_ns: f64) -> Option<String> {
     let named = |is_such: &dyn Fn(f64) -> bool| -> Option<String> {
         let such = lines_ns.iter().filter(|line| is_such(**line / load_ns));
         let named: Vec<String> = such.map(|line| quantities::value(Unit::Nanoseconds, *line)).collect();
@@ -159,16 +159,16 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::meant;
+    use super::nearness;
 
     #[test]
     fn a_line_that_takes_as_long_as_a_load_from_memory_is_in_no_common_cache() {
-        let text = meant(&[33.5, 167.0, 16.4], 166.0).expect("both kinds");
+        let text = nearness(&[33.5, 167.0, 16.4], 166.0).expect("both kinds");
         assert!(
             text.contains("while a line takes 33.5 ns or 16.4 ns the two CPUs probably share a cache"),
             "{text}"
         );
         assert!(text.ends_with("while it takes 167 ns probably none."), "{text}");
-        assert_eq!(meant(&[33.5, 80.0], 166.0), None, "80 ns may be either");
+        assert_eq!(nearness(&[33.5, 80.0], 166.0), None, "80 ns may be either");
     }
 }

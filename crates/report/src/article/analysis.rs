@@ -41,17 +41,19 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
 fn of_moved_inputs(factors: &[(f64, f64)]) -> String {
     let median =
         |part: fn(&(f64, f64)) -> f64| statistics::median(&factors.iter().map(part).collect::<Vec<_>>());
-    let Some((made, by_end)) = median(|both| both.0).zip(median(|both| both.1)) else { return String::new() };
-    if distance(made / by_end) <= CLOSE {
+    let Some((before, by_end)) = median(|both| both.0).zip(median(|both| both.1)) else {
+        return String::new();
+    };
+    if distance(before / by_end) <= CLOSE {
         return String::new();
     }
-    let [made, by_end] = [made, by_end].map(quantities::factor);
+    let [before, by_end] = [before, by_end].map(quantities::factor);
     match factors.len() {
         1 => format!(
-            " 1 prediction took a figure that became another during the run: the ratio to it is {made}, and from what it became {by_end}."
+            " 1 prediction took a figure that became another during the run: the ratio to it is {before}, and from what it became {by_end}."
         ),
         number => format!(
-            " {number} predictions took figures that became others during the run: the ratios to them are {made} in the median, and from what these became {by_end}."
+            " {number} predictions took figures that became others during the run: the ratios to them are {before} in the median, and from what these became {by_end}."
         ),
     }
 }

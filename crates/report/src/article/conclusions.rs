@@ -173,7 +173,7 @@ fn with_other_inputs(points: &[PointResult]) -> String {
         points.iter().filter_map(|point| Some((point.factor()?, point.factor_by_end()?))).collect();
     let is_hit = |factor: f64| distance(factor) <= FAIR;
     let number = |was: bool, is: bool| {
-        moved.iter().filter(|(made, by_end)| is_hit(*made) == was && is_hit(*by_end) == is).count()
+        moved.iter().filter(|(before, by_end)| is_hit(*before) == was && is_hit(*by_end) == is).count()
     };
     if moved.is_empty() {
         return String::new();

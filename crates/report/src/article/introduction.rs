@@ -38,7 +38,7 @@ pub(super) fn of(results: &Results) -> Section {
     let moved = cpu_distance::moved(results).map(Text::plain);
     let sentences = [
         Some(predicted(results)),
-        found(results),
+        follows(results),
         neighbour,
         moved,
         cpu_distance::meaning(results).map(Text::plain),
@@ -125,7 +125,7 @@ fn predicted(results: &Results) -> Text {
 const FOLLOWS: usize = 3;
 
 /// What the run found that programs on this machine feel, and how many causes it found; `None` without either.
-fn found(results: &Results) -> Option<Text> {
+fn follows(results: &Results) -> Option<Text> {
     let follows: Vec<Text> = advice::all(results).take(FOLLOWS).collect();
     let causes = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect).count();
     let stand = if causes == 1 { "stands" } else { "stand" };

@@ -218,7 +218,7 @@ impl LoadedLoad {
         both_of_one && is_longer && self.latency.differs_in_one_core_state(other) == Some(true)
     }
 
-    fn told(&self, idle: Found) -> Statement {
+    fn statement(&self, idle: Found) -> Statement {
         let setting = self.setting();
         let times = self.takes_longer_than(&idle).then(|| {
             let ratio = self.latency.over(idle).named(&format!("loaded over idle, {setting}"));
@@ -241,8 +241,8 @@ fn latencies(known: &Known) -> Option<Finding> {
     sorting::by_number(&mut loads, |load| load.drawn.value);
     let beside = |kind: Kind| {
         let mine = loads.iter().filter(|load| load.load == kind.name());
-        let told = Statement::joined(mine.map(|load| load.told(idle)), ", ")?;
-        Some(statement!("beside others that {kind} {told}", kind = kind.name(), told))
+        let loads = Statement::joined(mine.map(|load| load.statement(idle)), ", ")?;
+        Some(statement!("beside others that {kind} {loads}", kind = kind.name(), loads))
     };
     let all = Statement::joined([Kind::Read, Kind::Write].into_iter().filter_map(beside), "; ")?;
     Some(finding!(

@@ -33,7 +33,7 @@ fn idle_and_busy(known: &Known) -> Option<Finding> {
             busy.beside(idle, &format!("{wake}, one busy process"), "idle CPU"),
         ))
     });
-    let told = wakes.enumerate().map(|(place, (wake, idle, busy))| {
+    let wakes_of_both = wakes.enumerate().map(|(place, (wake, idle, busy))| {
         if place == 0 {
             return statement!(
                 "A {wake} wakes a thread {idle} late on an idle CPU, beside one busy process {busy}",
@@ -44,10 +44,13 @@ fn idle_and_busy(known: &Known) -> Option<Finding> {
         }
         statement!("a {wake} {idle} and {busy}", wake, idle, busy)
     });
-    let told = Statement::joined(told, "; ")?;
+    let wakes_of_both = Statement::joined(wakes_of_both, "; ")?;
     let woken = !idle_is_later.is_empty() && idle_is_later.iter().all(|later| *later);
     let because = if woken { ": an idle CPU has to be woken first" } else { "" };
-    Some(finding!(Question::Experiment, "{told}{because}.", told, because).about("idle and busy"))
+    Some(
+        finding!(Question::Experiment, "{wakes_of_both}{because}.", wakes_of_both, because)
+            .about("idle and busy"),
+    )
 }
 
 /// How many wake-ups are more than 1 ms late by the number of busy processes, and whether the median follows.
