@@ -73,24 +73,25 @@ fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Ter
     let is_one = (term.times - 1.0).abs() < f64::EPSILON;
     let times = if is_one { String::new() } else { format!("{} × ", quantities::plain(term.times)) };
     // The rates of a sentence have one unit.
-    let each = match point.unit {
+    let written = |value: f64| match point.unit {
         Unit::BytesPerSecond => {
-            let less = if term.each < 0.0 { " less" } else { "" };
-            format!("{} {}{less}", measure.number(term.each.abs(), None), measure.symbol)
+            let less = if value < 0.0 { " less" } else { "" };
+            format!("{} {}{less}", measure.number(value.abs(), None), measure.symbol)
         }
-        unit => amount(unit, term.each),
+        unit => amount(unit, value),
     };
-    let what = format!("{} {times}{each} (", quantities::reworded(&term.what));
-    works::cited(&what).and(source_in_brief(&term.source)).and(revised(results, point, term)).and(")")
+    let what = format!("{} {times}{} (", quantities::reworded(&term.what), written(term.each));
+    let revised = revised(results, point, term, written);
+    works::cited(&what).and(source_in_brief(&term.source)).and(revised).and(")")
 }
 
 /// What a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was known before
 /// the point's first trial.
-fn revised(results: &Results, point: &PointResult, term: &Term) -> String {
+fn revised(results: &Results, point: &PointResult, term: &Term, written: impl Fn(f64) -> String) -> String {
     let is_same = |other: &&Term| other.what == term.what && other.source == term.source;
     let by_end = point.by_end.iter().flat_map(|prediction| &prediction.terms).find(is_same);
     let Some(last) = by_end.map(|term| term.each) else { return String::new() };
-    let [then, now] = [term.each, last].map(|value| amount(point.unit, value));
+    let [then, now] = [term.each, last].map(written);
     if is_of_shared(results, point.unit, term) {
         return format!("; by trials with the core shared; with it alone {now}");
     }
@@ -232,7 +233,7 @@ fn row(results: &Results, point: &PointResult, term: &Term) -> Row {
         quantities::plain(term.times).into(),
         amount(point.unit, term.each).into(),
         amount(point.unit, term.value()).into(),
-        source(&term.source).and(revised(results, point, term)),
+        source(&term.source).and(revised(results, point, term, |value| amount(point.unit, value))),
     ])
 }
 

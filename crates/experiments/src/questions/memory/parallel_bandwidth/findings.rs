@@ -31,6 +31,9 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let what = format!("{}, {}", kernel.kind.name(), kernel.method);
     if let Some(alone) = on_another_core(kernel, one, known) {
         let times = |of: Found, by: &str| {
+            if together.differs_from(&of) == Some(false) {
+                return "not significantly different from".into();
+            }
             let times = together.over(of).named(&format!("{all} threads over one, {what}{by}"));
             statement!("{times} times", times)
         };
