@@ -4,7 +4,7 @@
 
 use super::mechanisms::{self, Mechanism};
 use super::point::PointResult;
-use super::{CrossCheck, cross_checks};
+use super::{CrossCheck, choices, cross_checks};
 use fathom_core::experiment::{CoreUse, Experiment, Finding, Found, Known, Piece, Statement};
 
 /// What is said of a sentence whose values are of the core shared, and of one whose values are of no state that could be told.
@@ -82,11 +82,11 @@ impl OfFigures for Mechanism {
     }
 
     fn statements(&self) -> Vec<&Statement> {
-        vec![&self.headline, &self.because, &self.advice]
+        vec![&self.headline, &self.because]
     }
 
     fn statements_mut(&mut self) -> Vec<&mut Statement> {
-        vec![&mut self.headline, &mut self.because, &mut self.advice]
+        vec![&mut self.headline, &mut self.because]
     }
 
     /// Before the headline: a screen that has no room for all of it must not cut the mark.
@@ -183,6 +183,11 @@ pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mecha
         .partition(|other| own.iter().all(|one| one.name != other.name));
     own.extend(missing);
     like(own, || others)
+}
+
+/// What a program can choose.
+pub(super) fn choices(of: OfEitherState) -> Vec<Finding> {
+    like(choices::all(of.main), || choices::all(of.shared))
 }
 
 pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {

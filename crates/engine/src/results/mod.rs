@@ -6,6 +6,7 @@ mod at_frequency;
 mod beginnings;
 pub mod bounds;
 mod by_end;
+mod choices;
 mod core_cycles;
 mod core_frequency;
 mod core_state;
@@ -91,6 +92,8 @@ pub struct Results<'run> {
     pub levels: Vec<(String, Levels)>,
     /// The findings over all experiments together.
     pub overall: Vec<Finding>,
+    /// What a program can choose, and what either way costs here, the greatest differences first.
+    pub choices: Vec<Finding>,
     /// Causes that explain figures of several experiments.
     pub mechanisms: Vec<Mechanism>,
     /// Comparisons of figures of several experiments that should agree.
@@ -153,6 +156,7 @@ impl<'run> Results<'run> {
             })
             .filter(|(_, findings): &(String, Vec<Finding>)| !findings.is_empty())
             .collect();
+        let choices = core_use::choices(either);
         let mut mechanisms = core_use::mechanisms(either, &points);
         let mut cross_checks = core_use::cross_checks(either);
         let mut trends = trend::trends(run, &points, |_| true);
@@ -160,9 +164,7 @@ impl<'run> Results<'run> {
             accuracy::finding(&points).into_iter().chain(misses.overall).collect();
         if virtual_peer::has_one(run) {
             virtual_peer::name(&mut points, &mut trends, &mut findings);
-            let causes = mechanisms
-                .iter_mut()
-                .flat_map(|cause| [&mut cause.headline, &mut cause.because, &mut cause.advice]);
+            let causes = mechanisms.iter_mut().flat_map(|cause| [&mut cause.headline, &mut cause.because]);
             let checks = cross_checks.iter_mut().flat_map(|check| [&mut check.statement, &mut check.brief]);
             let overall = overall.iter_mut().map(|finding| &mut finding.statement);
             causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
@@ -176,6 +178,7 @@ impl<'run> Results<'run> {
             findings,
             levels,
             overall,
+            choices,
             mechanisms,
             cross_checks,
             accuracy,
@@ -195,6 +198,7 @@ impl<'run> Results<'run> {
         self.findings.retain(|(experiment, _)| is_wanted(experiment));
         self.levels.retain(|(experiment, _)| is_wanted(experiment));
         self.overall.clear();
+        self.choices.clear();
         self.mechanisms.clear();
         self.cross_checks.clear();
         self.accuracy = Accuracy::of(&self.points);

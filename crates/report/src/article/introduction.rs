@@ -1,9 +1,11 @@
 //! What was asked, of which machine, and where the answers are: the introduction, made of facts of the run.
 
+use super::neighbour;
 use super::quotable;
 use super::sections::{has_section, linked, title};
-use super::{advice, neighbour};
+use super::works::cited;
 use crate::cpu_distance;
+use crate::finding;
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
 use crate::run;
@@ -126,7 +128,8 @@ const FOLLOWS: usize = 3;
 
 /// What the run found that programs on this machine feel, and how many causes it found; `None` without either.
 fn follows(results: &Results) -> Option<Text> {
-    let follows: Vec<Text> = advice::all(results).take(FOLLOWS).collect();
+    let choices = results.choices.iter().take(FOLLOWS).map(|choice| cited(&finding::text(&choice.statement)));
+    let follows: Vec<Text> = choices.collect();
     let causes = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect).count();
     let stand = if causes == 1 { "stands" } else { "stand" };
     let counted = (causes > 0).then(|| {

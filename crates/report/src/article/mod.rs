@@ -1,7 +1,6 @@
 //! A run as a paper: the machine, the method, a chapter for each family with a section for each experiment, then the overall
 //! conclusions. Every form of the full report is written from this one document.
 
-mod advice;
 mod analysis;
 mod beginnings;
 pub(super) mod beside;

@@ -2,10 +2,10 @@
 
 use super::influence;
 use super::nearest::{Balance, Nearest, OF_THE_METHOD, written_with_state};
+use super::neighbour;
 use super::quotable;
 use super::sections::{linked, listed, title};
 use super::works::cited;
-use super::{advice, neighbour};
 use crate::paper::{Block, Key, Section, Text};
 use crate::{finding, occupancy, words};
 use fathom_core::experiment::{Found, family, statement};
@@ -16,9 +16,6 @@ use fathom_engine::results::{Explanation, FAIR, MechanismKind, PointResult, Resu
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
-
-/// The number of sentences about what follows.
-const ADVICE: usize = 6;
 
 /// The number of surprises.
 const SURPRISES: usize = 5;
@@ -64,7 +61,10 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         balance(nearest)
     };
     Section::new(Key::of("conclusion"), "Conclusion")
-        .with_all(listed("What follows for programs on this machine:", what_follows(results)))
+        .with_all(listed(
+            "What programs on this machine find, and can choose, the greatest differences first:",
+            what_follows(results),
+        ))
         .say(verdict)
         .with_all(listed(&format!("It is good at ({EACH} at most):"), good.into_iter().map(item)))
         .with_all(listed(&format!("It is bad at ({EACH} at most):"), bad.into_iter().map(item)))
@@ -77,11 +77,11 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         .with_all(missed.is_empty().then(|| Block::Paragraph("No prediction missed for certain.".into())))
 }
 
-/// What programs find of a shared core, and what the run's mechanisms advise.
+/// What programs find of a shared core, and what they can choose.
 fn what_follows(results: &Results) -> impl Iterator<Item = Text> {
     let shared = occupancy::share_of_time(results).zip(neighbour::expected(results));
     let shared = shared.map(|(share, expected)| Text::plain(share + " ").and(expected));
-    shared.into_iter().chain(advice::all(results).take(ADVICE))
+    shared.into_iter().chain(results.choices.iter().map(|choice| cited(&finding::text(&choice.statement))))
 }
 
 /// In how many operations this machine is better and worse than the nearest published ones, and what is said of these below.

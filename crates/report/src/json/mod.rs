@@ -45,6 +45,7 @@ struct RunEntry<'run> {
     trends: Vec<TrendReport<'run>>,
     findings: Vec<Findings<'run>>,
     overall: Vec<StatementReport<'run>>,
+    choices: Vec<StatementReport<'run>>,
     mechanisms: Vec<MechanismReport<'run>>,
     cross_checks: Vec<CrossCheckReport<'run>>,
     accuracy: AccuracyReport<'run>,
@@ -144,6 +145,7 @@ fn report<'run>(
             .map(|(experiment, findings)| self::findings(experiment, findings))
             .collect(),
         overall: results.overall.iter().map(StatementReport::of).collect(),
+        choices: results.choices.iter().map(StatementReport::of).collect(),
         mechanisms: results.mechanisms.iter().map(MechanismReport::of).collect(),
         cross_checks: results.cross_checks.iter().map(CrossCheckReport::of).collect(),
         accuracy: accuracy(&results.accuracy),

@@ -22,9 +22,6 @@ pub(super) struct MechanismReport<'run> {
     condition: &'static str,
     headline: String,
     because: String,
-    /// What follows for programs; absent if nothing does.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<String>,
     figures: Vec<FigureReport<'run>>,
 }
 
@@ -66,8 +63,7 @@ impl<'run> MechanismReport<'run> {
             condition: mechanism.condition,
             headline: finding::text(&mechanism.headline),
             because: finding::text(&mechanism.because),
-            advice: Some(finding::text(&mechanism.advice)).filter(|text| !text.is_empty()),
-            figures: of_each([&mechanism.headline, &mechanism.because, &mechanism.advice]),
+            figures: figures(&mechanism.headline).chain(figures(&mechanism.because)).collect(),
         }
     }
 }
@@ -81,17 +77,6 @@ impl<'run> CrossCheckReport<'run> {
             figures: figures(&check.statement).collect(),
         }
     }
-}
-
-/// The figures of statements, each name once.
-fn of_each<const N: usize>(statements: [&Statement; N]) -> Vec<FigureReport<'_>> {
-    let mut all: Vec<FigureReport> = vec![];
-    for figure in statements.into_iter().flat_map(figures) {
-        if all.iter().all(|other| other.name != figure.name) {
-            all.push(figure);
-        }
-    }
-    all
 }
 
 fn figures(statement: &Statement) -> impl Iterator<Item = FigureReport<'_>> {

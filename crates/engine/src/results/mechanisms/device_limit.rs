@@ -69,14 +69,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         knee = knee.named("readers that reach the rate"),
         slope = slope(&readers, knee.value)
     );
-    let advice = statement!(
-        "Random blocks are read faster with many requests in flight: with {depth} one is completed every {gap}, one at a time takes {alone}.",
-        gap = gap.named("between completions"),
-        alone = alone.named("a block of one reader")
-    );
-    Some(
-        Conclusion::of(headline, because).advising((gap.differs_from(alone) == Some(true)).then_some(advice)),
-    )
+    Some(Conclusion::of(headline, because))
 }
 
 /// The observed latency that each further reader adds beyond the knee.

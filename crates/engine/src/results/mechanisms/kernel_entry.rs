@@ -47,11 +47,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         getpid = getpid(known, alone),
         protected = protected(known.machine)
     );
-    let advice = statement!(
-        "A system call costs {alone} before any service: a few calls that ask for much cost less than many that ask for little.",
-        alone = alone.named("entering and leaving the kernel")
-    );
-    Some(Conclusion::of(headline, because).advising(Some(advice)))
+    Some(Conclusion::of(headline, because))
 }
 
 /// What a call takes whose service is less.

@@ -37,20 +37,13 @@ struct Premises<'run> {
 struct Conclusion {
     headline: Statement,
     because: Statement,
-    /// What follows from it for programs; empty if nothing does.
-    advice: Statement,
     kind: MechanismKind,
 }
 
 impl Conclusion {
     /// The conclusion that there is an effect.
     fn of(headline: Statement, because: Statement) -> Self {
-        Conclusion { headline, because, advice: Statement::default(), kind: MechanismKind::Effect }
-    }
-
-    /// The same with what follows for programs.
-    fn advising(self, advice: Option<Statement>) -> Self {
-        Conclusion { advice: advice.unwrap_or_default(), ..self }
+        Conclusion { headline, because, kind: MechanismKind::Effect }
     }
 
     /// The same with whether the effect was seen.
@@ -117,8 +110,6 @@ pub struct Mechanism {
     pub headline: Statement,
     /// The figures that support it.
     pub because: Statement,
-    /// What follows from it for who writes or places programs on this machine, in a sentence; empty if nothing does.
-    pub advice: Statement,
     /// Whether it is a cause.
     pub kind: MechanismKind,
 }
@@ -129,8 +120,8 @@ pub(super) fn all(known: &Known, points: &[PointResult], is_of: impl Fn(&str) ->
     let judged = |rule: &Rule| {
         let conclusion = (rule.judge)(&premises)?;
         let Rule { name, condition, .. } = *rule;
-        let Conclusion { headline, because, advice, kind } = conclusion;
-        Some(Mechanism { name, condition, headline, because, advice, kind })
+        let Conclusion { headline, because, kind } = conclusion;
+        Some(Mechanism { name, condition, headline, because, kind })
     };
     RULES.iter().filter(|rule| is_of(rule.name)).filter_map(judged).collect()
 }

@@ -9,16 +9,12 @@ pub(super) const RULE: Rule = Rule {
     condition: "a fork costs significantly more than a vfork, which shares the address space, and than a thread",
     judge,
     #[cfg(test)]
-    points: &[FORK, VFORK, THREAD, SPAWN, EXEC, LARGE, COPIED],
+    points: &[FORK, VFORK, THREAD, LARGE, COPIED],
 };
 
 const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
 const VFORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("vfork, exit, wait"))]);
 const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
-const SPAWN: Selector =
-    Selector::only("cpu/process_creation", &[("measure", Name("posix_spawn of a static program"))]);
-const EXEC: Selector =
-    Selector::only("cpu/process_creation", &[("measure", Name("fork and exec of a static program"))]);
 const LARGE: Selector =
     Selector::only("cpu/process_creation", &[("measure", Name("fork of a large parent")), ("resident", Any)]);
 const COPIED: Selector = Selector::only(
@@ -56,20 +52,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         page_tables = page_tables(known),
         copies = copies(space, known)
     );
-    Some(Conclusion::of(headline, because).advising(spawned(fork, known)))
-}
-
-/// The two ways to start a program, if one is shown to be quicker and both are of the same state of the core as the rest.
-fn spawned(fork: Found, known: &Known) -> Option<Statement> {
-    let (spawn, exec) = (SPAWN.found(known)?, EXEC.found(known)?);
-    let is_alike = [spawn, exec].iter().all(|time| time.is_of_the_state_of(&fork));
-    (is_alike && spawn.value < exec.value && spawn.differs_from(&exec) == Some(true)).then(|| {
-        statement!(
-            "A program starts sooner by posix_spawn, in {spawn}, than by fork and exec, in {exec}.",
-            spawn = spawn.named("posix_spawn of a static program"),
-            exec = exec.named("fork and exec of a static program")
-        )
-    })
+    Some(Conclusion::of(headline, because))
 }
 
 /// What a process without an address space of its own costs beyond a thread. A thread has a stack to map, which may cost as much.

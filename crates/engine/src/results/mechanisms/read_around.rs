@@ -71,12 +71,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         in_order = in_order(known),
         window = window(read.value, known)
     );
-    let advice = statement!(
-        "A mapped file that is read at random wants madvise(2), MADV_RANDOM: a cold block then takes {without} in place of {random}.",
-        without = without.named("random block by mapping, no read-around"),
-        random = random.named("random block by mapping")
-    );
-    Some(Conclusion::of(headline, because).advising(Some(advice)))
+    Some(Conclusion::of(headline, because))
 }
 
 /// In sequential order the same window is useful.

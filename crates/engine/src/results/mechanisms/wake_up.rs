@@ -93,12 +93,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         longer = longer(known),
         causes = causes(known.machine)
     );
-    let advice = statement!(
-        "Processes that wait for each other hand over sooner on one CPU: by a pipe in {one}, across CPUs in {across}.",
-        one = one.named("hand-over on one CPU"),
-        across = across.named("hand-over across CPUs")
-    );
-    Some(Conclusion::of(headline, because).advising(Some(advice)))
+    Some(Conclusion::of(headline, because))
 }
 
 /// How the extra time of an operation across CPUs compares with that of its number of wake-ups.

@@ -1,0 +1,229 @@
+//! What a program can choose, with what either way costs on this machine: the greatest differences first.
+
+use super::accuracy::CLOSE;
+use fathom_core::experiment::At::{self, Least, Most, Name, Number};
+use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Selector, capitalize, finding};
+use fathom_core::sorting;
+
+/// Two ways to the same end.
+struct Choice {
+    /// What is done.
+    what: &'static str,
+    /// The two ways, in a few words each; the one that usually takes less comes first.
+    ways: [(&'static str, Selector); 2],
+}
+
+const TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("futex"))]);
+
+const fn called(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("cpu/system_call", settings)
+}
+
+const fn created(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("cpu/process_creation", settings)
+}
+
+const fn written(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("filesystem/write", settings)
+}
+
+const fn read(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("filesystem/read", settings)
+}
+
+const fn waited(settings: &'static [(&'static str, At)]) -> Selector {
+    Selector::only("cpu/spin_or_sleep", settings).at(Placement::AcrossCpus)
+}
+
+const CHOICES: &[Choice] = &[
+    Choice {
+        what: "to hand over by a futex and wait",
+        ways: [("to a process on the same CPU", TURN), ("on another CPU", TURN.at(Placement::AcrossCpus))],
+    },
+    Choice {
+        what: "to answer when another CPU ends a wait of 100 µs",
+        ways: [
+            (
+                "spinning",
+                waited(&[("figure", Name("latency")), ("way", Name("spin")), ("length", Number(100_000))]),
+            ),
+            (
+                "asleep",
+                waited(&[("figure", Name("latency")), ("way", Name("futex")), ("length", Number(100_000))]),
+            ),
+        ],
+    },
+    Choice {
+        what: "to read the time",
+        ways: [
+            ("from the library", called(&[("call", Name("clock_gettime by library"))])),
+            ("by a system call", called(&[("call", Name("clock_gettime by syscall"))])),
+        ],
+    },
+    Choice {
+        what: "to wait for one of 100 descriptors",
+        ways: [
+            ("by epoll", called(&[("call", Name("epoll on 100"))])),
+            ("by select", called(&[("call", Name("select on 100"))])),
+        ],
+    },
+    Choice {
+        what: "to start a static program",
+        ways: [
+            ("by posix_spawn", created(&[("measure", Name("posix_spawn of a static program"))])),
+            ("by fork and exec", created(&[("measure", Name("fork and exec of a static program"))])),
+        ],
+    },
+    Choice {
+        what: "to fork",
+        ways: [
+            (
+                "a parent that has written 1 MiB",
+                created(&[("measure", Name("fork of a large parent")), ("resident", Number(1 << 20))]),
+            ),
+            (
+                "one that has written 1 GiB",
+                created(&[("measure", Name("fork of a large parent")), ("resident", Number(1 << 30))]),
+            ),
+        ],
+    },
+    Choice {
+        what: "to write 4 KiB at random",
+        ways: [
+            (
+                "into the page cache",
+                written(&[
+                    ("durability", Name("in the page cache")),
+                    ("order", Name("random")),
+                    ("block", Number(4096)),
+                ]),
+            ),
+            (
+                "kept on the device (fsync)",
+                written(&[
+                    ("durability", Name("on the device, fsync")),
+                    ("order", Name("random")),
+                    ("block", Number(4096)),
+                ]),
+            ),
+        ],
+    },
+    Choice {
+        what: "to read each of many random blocks of 4 KiB past the page cache",
+        ways: [
+            (
+                "with as many in flight as were measured",
+                read(&[
+                    ("call", Name("io_uring")),
+                    ("figure", Name("between completions")),
+                    ("order", Name("random")),
+                    ("state", Name("direct")),
+                    ("block", Number(4096)),
+                    ("file", Number(64 << 20)),
+                    ("queue_depth", Most),
+                ]),
+            ),
+            (
+                "one at a time",
+                read(&[
+                    ("call", Name("io_uring")),
+                    ("figure", Name("between completions")),
+                    ("order", Name("random")),
+                    ("state", Name("direct")),
+                    ("block", Number(4096)),
+                    ("file", Number(64 << 20)),
+                    ("queue_depth", Least),
+                ]),
+            ),
+        ],
+    },
+    Choice {
+        what: "to read a random block of 4 KiB of a cold mapped file",
+        ways: [
+            (
+                "after madvise(MADV_RANDOM)",
+                read(&[
+                    ("call", Name("mmap")),
+                    ("order", Name("random")),
+                    ("state", Name("cold")),
+                    ("read_ahead", Name("off")),
+                    ("block", Number(4096)),
+                    ("file", Number(64 << 20)),
+                ]),
+            ),
+            (
+                "without",
+                read(&[
+                    ("call", Name("mmap")),
+                    ("order", Name("random")),
+                    ("state", Name("cold")),
+                    ("block", Number(4096)),
+                    ("file", Number(64 << 20)),
+                ]),
+            ),
+        ],
+    },
+];
+
+/// Every choice of which this run shows that one way takes longer, by a factor of [`CLOSE`] or more with the whole interval.
+pub(super) fn all(known: &Known) -> Vec<Finding> {
+    let mut all: Vec<(f64, Finding)> = CHOICES.iter().filter_map(|choice| choice.judge(known)).collect();
+    sorting::by_number(&mut all, |(times, _)| -times);
+    all.into_iter().map(|(_, finding)| finding).collect()
+}
+
+impl Choice {
+    fn judge(&self, known: &Known) -> Option<(f64, Finding)> {
+        let [(shorter, one), (longer, other)] = &self.ways;
+        let (one, other): (Found, Found) = (one.found(known)?, other.found(known)?);
+        let times = other.over(one);
+        let is_shown = times.ends().is_some_and(|(low, _)| low >= CLOSE);
+        let is_of_states = one.is_mixture || other.is_mixture;
+        (is_shown && !is_of_states).then(|| {
+            let what = self.what;
+            let finding = finding!(
+                Question::Experiment,
+                "{what}: {shorter} {one}, {longer} {other}, {times} times as long.",
+                what = capitalize(what),
+                shorter = *shorter,
+                one = one.named(&format!("{what}, {shorter}")),
+                longer = *longer,
+                other = other.named(&format!("{what}, {longer}")),
+                times = times.named(&format!("{what}, {longer} over {shorter}"))
+            );
+            (times.value, finding.about(what))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::planted::{self, Plant as _};
+
+    #[test]
+    fn every_way_is_of_points_that_there_are() {
+        let machine = planted::machine();
+        for (way, points) in CHOICES.iter().flat_map(|choice| &choice.ways) {
+            assert!(points.exist(&machine), "{way}");
+        }
+    }
+
+    #[test]
+    fn the_greatest_difference_comes_first_and_a_small_or_turned_one_is_no_advice() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        for (choice, costs) in CHOICES.iter().zip([[2e3, 20e3], [130.0, 28e3], [22.0, 23.0], [3e3, 400.0]]) {
+            for ((_, points), cost) in choice.ways.iter().zip(costs) {
+                points.plant(&mut known, cost);
+            }
+        }
+        let texts: Vec<String> = all(&known).iter().map(|finding| finding.statement.plain()).collect();
+        let [first, second] = texts.as_slice() else { panic!("{texts:?}") };
+        assert!(
+            first.starts_with("To answer when another CPU ends a wait of 100 µs: spinning {130}, asleep"),
+            "{first}"
+        );
+        assert!(second.ends_with("on another CPU {20000}, {10} times as long."), "{second}");
+    }
+}
