@@ -20,10 +20,23 @@ fn of_whole_run(point: &PointResult, known: &Known) -> Option<Prediction> {
     let again = point.method().ok()?.predict(&point.point, known).ok()?;
     let now = |then: &Term| {
         let mut terms = again.terms.iter().filter(is_of_the_run);
-        terms.find(|term| term.what == then.what && term.source == then.source)
+        let term = terms.find(|term| term.what == then.what && term.source == then.source)?;
+        (!may_be_the_same(then, term, known)).then_some(term)
     };
     let terms: Vec<Term> = before.terms.iter().map(|then| now(then).unwrap_or(then).clone()).collect();
     (terms != before.terms).then_some(Prediction { terms })
+}
+
+/// Whether a term differs by more than [`CLOSE`] from what it was, and the interval of the figure that it was drawn from holds both:
+/// then nothing shows that the figure became another.
+fn may_be_the_same(then: &Term, now: &Term, known: &Known) -> bool {
+    let Source::Measured { experiment, point } = &now.source else { return false };
+    let Some(input) = known.found(experiment, point) else { return false };
+    let is_within = input.ends().is_some_and(|(low, high)| {
+        let [low, high] = [low, high].map(|end| now.each * end / input.value);
+        (low.min(high)..=low.max(high)).contains(&then.each)
+    });
+    is_within && distance(now.each / then.each) > CLOSE
 }
 
 impl PointResult {
@@ -41,7 +54,8 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::At::Name;
-    use fathom_core::experiment::{Point, Selector};
+    use fathom_core::experiment::{Dimension, Point, Selector};
+    use fathom_core::quantity::Unit;
 
     /// A change of stacks, of which the prediction of a thread at user level consists.
     const STACKS: Selector = Selector::only(
@@ -52,6 +66,11 @@ mod tests {
 
     /// A thread of 10 ns, predicted when a change of stacks took so long, by the end of a run in which it took 4 ns.
     fn thread(then_ns: Option<f64>) -> PointResult {
+        thread_within(then_ns, 0.01)
+    }
+
+    /// The same where the 4 ns are known so well.
+    fn thread_within(then_ns: Option<f64>, width: f64) -> PointResult {
         let machine = planted::machine();
         let known = |stacks: Option<f64>| {
             let mut known = Known::new(&machine, None);
@@ -66,7 +85,10 @@ mod tests {
         let mut result = PointResult { point, ..result };
         result.prediction =
             Some(result.method().expect("the method").predict(&result.point, &known(then_ns)).expect("one"));
-        mark(std::slice::from_mut(&mut result), &known(Some(4.0)));
+        let mut by_end = known(None);
+        let stacks = fathom_described::found_within(width, 4.0, Dimension::Of(Unit::Nanoseconds));
+        by_end.learn(STACKS.experiment, &STACKS.point(&[]), stacks);
+        mark(std::slice::from_mut(&mut result), &by_end);
         result
     }
 
@@ -77,6 +99,12 @@ mod tests {
         let moved = thread(Some(1.0));
         let (factor, by_end) = (moved.factor().expect("one"), moved.factor_by_end().expect("another"));
         assert!((factor / by_end - 4.0).abs() < 1e-9, "{factor} {by_end}");
+    }
+
+    #[test]
+    fn what_an_interval_holds_is_not_shown_to_be_another() {
+        assert_eq!(thread_within(Some(2.5), 0.6).by_end, None, "2.5 is within 1.6 and 6.4");
+        assert!(thread_within(Some(2.5), 0.1).factor_by_end().is_some());
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn most(of: &Selector, known: &Known) -> Option<(u64, Found)> {
 fn best(of: &Selector, threads: u64, known: &Known) -> Option<Found> {
     let rates = of.along("threads", known).into_iter();
     let mine = rates.filter(|(number, rate)| *number == threads && !rate.is_mixture).map(|(_, rate)| rate);
-    mine.max_by(|one, other| one.value.total_cmp(&other.value))
+    mine.max_by(|one, other| one.at_least().total_cmp(&other.at_least()))
 }
 
 fn judge(premises: &Premises) -> Option<Conclusion> {

@@ -2,7 +2,8 @@
 
 use super::{Conclusion, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Dimension, Found, Known, Parameter, Selector, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
+use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "process_against_thread",
@@ -24,8 +25,6 @@ const COPIED: Selector = Selector::only(
 
 /// The page of the series of large parents, bytes.
 const PAGE: f64 = 4096.0;
-
-const RESIDENT: Parameter = Parameter::bytes("resident", "the memory that the parent has written");
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
@@ -68,16 +67,30 @@ fn beside_the_space(vfork: Found, thread: Found) -> Statement {
     }
 }
 
-/// The cost of each further page of the parent, by the line through parents of all sizes.
+/// The cost of each further page of the parent, between the smallest two parents and between the largest two: one line through all would
+/// have the slope of the largest.
 fn page_tables(known: &Known) -> Statement {
-    let parents = LARGE.all(known);
-    let line = parents.first().and_then(|(point, _)| known.line(LARGE.experiment, point, &RESIDENT));
-    let Some((slope, _)) = line.filter(|(slope, _)| slope.is_positive()) else { return Statement::default() };
-    let each = slope.scaled(PAGE);
-    statement!(
-        " Page tables: {each} for each page of 4 KiB that the parent has written.",
-        each = each.named("page of the parent")
-    )
+    let parents = LARGE.along("resident", known);
+    let ([few, more, _, ..], [.., many, most]) = (parents.as_slice(), parents.as_slice()) else {
+        return Statement::default();
+    };
+    let each = |(less, one): &(u64, Found), (more, other): &(u64, Found)| {
+        Some(other.beyond(*one)?.scaled(PAGE / (more - less) as f64))
+    };
+    let size =
+        |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named("written by the parent");
+    match (each(few, more), each(many, most)) {
+        (Some(first), Some(last)) => statement!(
+            " Page tables: {first} for each page of 4 KiB that the parent has written between {few} and {more}, {last} between {many} and {most}.",
+            first = first.named("page of a small parent"),
+            few = size(few.0),
+            more = size(more.0),
+            last = last.named("page of a large parent"),
+            many = size(many.0),
+            most = size(most.0)
+        ),
+        _ => Statement::default(),
+    }
 }
 
 /// The cost of copying a page that is written afterwards.
@@ -104,7 +117,7 @@ mod tests {
         for (place, ns) in [(FORK, 60e3), (VFORK, vfork), (THREAD, 10e3)] {
             place.plant(&mut known, ns);
         }
-        for (mib, ns) in [(1_u64, 100e3), (2, 125_600.0), (3, 151_200.0)] {
+        for (mib, ns) in [(1_u64, 100e3), (2, 125_600.0), (3, 151_200.0), (4, 202_400.0)] {
             LARGE.plant_at(&mut known, &[("resident", json!(mib << 20))], ns);
         }
         COPIED.plant_at(&mut known, &[("batch", json!(1))], 2e3);
@@ -121,7 +134,10 @@ mod tests {
                 .contains("{6} times what a thread does; its own address space is {0.8} of it.")
         );
         let because = conclusion.because.plain();
-        assert!(because.contains("Page tables: {100} for each page"), "{because}");
+        assert!(
+            because.contains("Page tables: {100} for each page of 4 KiB that the parent has written between {1048576} and {2097152}, {200} between"),
+            "{because}"
+        );
         assert!(because.contains("costs as much as {24} of them."), "{because}");
     }
 

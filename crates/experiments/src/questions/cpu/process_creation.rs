@@ -186,10 +186,15 @@ fn by_rules(known: &Known) -> Option<Finding> {
 /// What executing another program adds to a process.
 fn with_a_program(known: &Known) -> Option<Finding> {
     let process = known.found(ABOUT.name, &whole())?;
-    let others = [EXEC_STATIC, EXEC_DYNAMIC, SHELL].into_iter().filter_map(|measure| {
-        let time =
-            known.found(ABOUT.name, &point(measure)).filter(|time| time.is_of_the_state_of(&process))?;
-        Some(statement!("{measure} {time}", measure, time = time.beside(process, measure, "fork alone")))
+    let others = [SPAWN, EXEC_STATIC, EXEC_DYNAMIC, SHELL].into_iter().filter_map(|measure| {
+        let time = known.found(ABOUT.name, &point(measure))?;
+        // Of unlike states of the core a ratio may be the neighbour's.
+        let time = if time.is_of_the_state_of(&process) {
+            time.beside(process, measure, "fork alone")
+        } else {
+            time.named(measure).into()
+        };
+        Some(statement!("{measure} {time}", measure, time))
     });
     let others = Statement::joined(others, "; ")?;
     Some(finding!(

@@ -1,7 +1,7 @@
 //! Findings on several threads: what they move together beside one, and beside what the channels can carry.
 
-use super::{ABOUT, all_bytes, kernels, point};
-use crate::apparatus::memory::stream::kernel::{Kernel, Kind};
+use super::{ABOUT, all_bytes, point};
+use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind};
 use crate::apparatus::memory::stream::working_set;
 use crate::questions::memory::bandwidth;
 use fathom_core::prelude::*;
@@ -9,18 +9,18 @@ use fathom_core::prelude::*;
 pub fn findings(known: &Known) -> Vec<Finding> {
     let of_kind = |kind| {
         let kernel = best(kind, known)?;
-        of_kernel(kernel, known).or_else(|| beside_one_core(kernel, known))
+        beside_one_core(kernel, known).or_else(|| of_kernel(kernel, known))
     };
     Kind::ALL.into_iter().filter_map(of_kind).collect()
 }
 
-/// The kernel of a kind with the highest rate of all threads together.
+/// The kernel of a kind whose rate of all threads together is at least the greatest.
 fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
     let all = known.machine.allowed_cpus().len() as u64;
-    let measured =
-        kernels(known.machine).into_iter().filter(|kernel| kernel.kind == kind).filter_map(|kernel| {
-            Some((kernel, known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?.value))
-        });
+    let measured = KERNELS.iter().filter(|kernel| kernel.kind == kind).filter_map(|kernel| {
+        let rate = known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?;
+        Some((kernel, rate.at_least()))
+    });
     measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
 }
 
@@ -51,15 +51,6 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
         );
         return Some(finding.about(what));
     }
-    let share = known.machine.memory.theoretical_bandwidth.value().map(|theory| {
-        let carried = Found::exact(theory.bytes_per_second, together.dimension);
-        let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
-        statement!(
-            ", at least {part} of the theoretical bandwidth of the channels ({formula})",
-            part = part.named(&format!("{all} threads over theory, {what}")),
-            formula = &theory.formula
-        )
-    });
     Some(
         finding!(
             Question::Bandwidth,
@@ -69,10 +60,22 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
             together = together.named(&format!("{all} threads, {what}")),
             one = one.named(&format!("one thread, {what}")),
             ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
-            share
+            share = share_of_the_channels(kernel, together, known)
         )
         .about(what),
     )
+}
+
+/// What share of the channels' bandwidth all threads carry at least; nothing where that is not known.
+fn share_of_the_channels(kernel: &Kernel, together: Found, known: &Known) -> Option<Statement> {
+    let theory = known.machine.memory.theoretical_bandwidth.value()?;
+    let carried = Found::exact(theory.bytes_per_second, together.dimension);
+    let part = together.scaled(kernel.bus_bytes().0).share_of(carried);
+    Some(statement!(
+        ", at least {part} of the theoretical bandwidth of the channels ({formula})",
+        part = part.named(&format!("all threads over theory, {}, {}", kernel.kind.name(), kernel.method)),
+        formula = &theory.formula
+    ))
 }
 
 /// What one thread moves by the same method in `memory/bandwidth`, if that is significantly another rate: then there are two ratios.
@@ -86,8 +89,8 @@ fn on_another_core(kernel: &Kernel, one: Found, known: &Known) -> Option<Found> 
 const UNLIKE_STATES: &str =
     " Several threads' rate is of whatever else used their cores, that of one is of one state of its core.";
 
-/// All threads beside one core as `memory/bandwidth` measured it, where this experiment has no point of one thread: bytes counted alike,
-/// each by its fastest method.
+/// All threads beside one core as `memory/bandwidth` measured it, which has more methods than this experiment has of one thread: bytes
+/// counted alike, each by its fastest method.
 fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let all = known.machine.allowed_cpus().len() as u64;
     let together = known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?;
@@ -99,7 +102,8 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let finding = finding!(
         Question::Bandwidth,
         "{all} threads {name} ({method}) {together} together, one thread {one} by the method whose interval begins highest ({fastest}, \
-         memory/bandwidth): {ratio}.{states}",
+         memory/bandwidth): {ratio}{share}.{states}",
+        share = share_of_the_channels(kernel, together, known),
         states = if together.core.is_none() && one.core.is_some() { UNLIKE_STATES } else { "" },
         method = kernel.method,
         fastest = fastest.method,
@@ -112,6 +116,7 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::kernels;
     use super::*;
 
     #[test]
