@@ -64,7 +64,7 @@ fn nearness(lines_ns: &[f64], load_ns: f64) -> Option<String> {
     let near = named(&|share| share < OF_A_CACHE)?;
     let load = quantities::value(Unit::Nanoseconds, load_ns);
     Some(format!(
-        "A load from memory takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none."
+        "A load that no cache answers takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none."
     ))
 }
 

@@ -51,7 +51,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     let missed = certain_misses(results);
     let (furthest, explained) = surprises(&missed);
     let lead = format!(
-        "Surprises: of {} missed for certain the furthest, one of an experiment{}, with what other measurements of this run explain of them:",
+        "Surprises: of the {} that missed for certain the furthest, one of an experiment{}:",
         words::plural(missed.len(), "prediction"),
         if explained.is_some() { ", and the furthest that this run explains" } else { "" }
     );
@@ -66,8 +66,8 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             what_follows(results),
         ))
         .say(verdict)
-        .with_all(listed(&format!("It is good at ({EACH} at most):"), good.into_iter().map(item)))
-        .with_all(listed(&format!("It is bad at ({EACH} at most):"), bad.into_iter().map(item)))
+        .with_all(listed("It is better, for certain:", good.into_iter().map(item)))
+        .with_all(listed("It is worse, for certain:", bad.into_iter().map(item)))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(not_compared(results, nearest).map(|text| Block::Paragraph(text.into())))
         .with_all(listed("What explains figures of several experiments here:", explaining(results)))

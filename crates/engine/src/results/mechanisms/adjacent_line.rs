@@ -10,8 +10,7 @@ use fathom_core::quantity::Unit;
 pub(super) const RULE: Rule = Rule {
     name: "adjacent_line",
     condition: "a load from memory takes significantly less in random order within windows of 256 KiB than over the \
-                whole array; the prefetch is the cause where it also takes less than over an array of so few huge \
-                pages that the TLB holds them",
+                whole array; the prefetch is the cause where it also takes less than over an array of few huge pages",
     judge,
     #[cfg(test)]
     points: &[WHOLE, WINDOWED, FEW_PAGES],
@@ -65,15 +64,15 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         let rest = if is_in_part {
             ", and the rest of the difference comes with the size of the array"
         } else {
-            ", so the TLB is not the cause"
+            ", so that there are fewer pages is not the cause"
         };
         statement!(
-            " Over {smaller}, of which the TLB holds every huge page, a load in random order takes {few}{rest}.",
+            " Over {smaller}, an array of few huge pages, a load in random order takes {few}{rest}.",
             smaller = size(SMALLER, "size of the smaller array"),
             few = few.named("random over few pages")
         )
     });
-    let over = if few_pages.is_some() { "to the load that misses no TLB" } else { "measured" };
+    let over = if few_pages.is_some() { "to the load over few pages" } else { "measured" };
     let because = statement!(
         "Within a window both lines of a pair are visited shortly after each other.{beside} If the second line of a pair were \
          free, the ratio {over} would be 0.5; it is {share}. Tools that chase within windows report that value as memory latency.",
@@ -108,10 +107,7 @@ mod tests {
     #[test]
     fn a_load_that_its_neighbour_fetched_takes_less() {
         let text = text(64.0, Some(160.0)).expect("a mechanism");
-        assert!(
-            text.contains("the ratio to the load that misses no TLB would be 0.5; it is {0.4}."),
-            "{text}"
-        );
+        assert!(text.contains("the ratio to the load over few pages would be 0.5; it is {0.4}."), "{text}");
         assert!(
             text.contains(": probably the prefetcher also fetches the adjacent line.")
                 && text.contains("so the TLB is not the cause"),

@@ -4,7 +4,7 @@ use super::{FIXED, NAME, SIZE, STRIDE, WIDE_STRIDE, WITHIN, WITHIN_ROLLED, cycle
 use crate::apparatus::memory::pages::Pages;
 use crate::expected::level_curve::LevelCurve;
 use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
-use crate::expected::{last_cache, levels};
+use crate::expected::{core_facts, last_cache, levels};
 use fathom_core::experiment::well_within;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
@@ -146,15 +146,50 @@ fn translation_share(known: &Known) -> Option<Finding> {
         statement!("something else than address translation differs between them, so its cost is unknown")
     } else {
         let share = huge.share_of(base).rest().named("translation over load, base pages");
-        statement!("address translation is {share} of the former", share)
+        statement!("what base pages add is {share} of the former", share)
     };
     Some(finding!(
         Question::Caches,
-        "Over {size}, a load takes {base} with base pages and {huge} with huge ones: {translation}.",
+        "Over {size}, a load takes {base} with base pages and {huge} with huge ones: {translation}.{in_pieces}",
         size = declared::size(size),
         base = base.named("load, base pages"),
         huge = huge.named("load, huge pages"),
-        translation
+        translation,
+        in_pieces = in_pieces(known)
+    ))
+}
+
+/// Intervals of loads on base and huge pages that are no further apart are of one curve.
+const ONE_CURVE: f64 = 1.02;
+
+/// That loads on huge pages become slower where those on base pages outgrow the first level of the TLB, within the second-level cache:
+/// then the processor probably holds them in pieces, as it does where a host maps its guest in base pages.
+fn in_pieces(known: &Known) -> Option<Statement> {
+    let within = known.machine.data_cache_bytes(known.machine.measured_cpu(), 2)? / 2;
+    let reach = core_facts::of(known.machine).tlb_entries?[0] * known.machine.page_bytes();
+    let at = |pages: Pages| known.found_along(NAME, &cycle_point(pages, 0), &SIZE);
+    let (base, huge) = (at(Pages::Base), at(Pages::Huge));
+    let of = |size: u64| {
+        Some((size, base.iter().find(|(at, _)| *at == size)?.1, huge.iter().find(|(at, _)| *at == size)?.1))
+    };
+    let both: Vec<(u64, Found, Found)> = base.iter().filter_map(|(size, _)| of(*size)).collect();
+    let (_, before, _) = both.iter().rfind(|(size, ..)| *size <= reach)?;
+    let beyond: Vec<_> = both.iter().filter(|(size, ..)| *size > reach && *size <= within).collect();
+    let is_one = |(_, base, huge): &&&(u64, Found, Found)| {
+        base.value > ONE_CURVE * before.value
+            && base.differs_from(before) == Some(true)
+            && (huge.value / base.value).max(base.value / huge.value) <= ONE_CURVE
+    };
+    let (size, base, huge) =
+        beyond.last().filter(|_| beyond.len() > 1 && beyond.iter().all(|both| is_one(&both)))?;
+    Some(statement!(
+        " Probably the TLB holds these huge pages in pieces, as where a host maps its guest in base pages: in {size} a load takes {base} \
+         with base pages and {huge} with huge ones, both more than the {before} of what its first level of base pages reaches. Then \
+         loads from memory contain walks with either.",
+        size = declared::size(*size),
+        base = base.named("beyond the TLB's first level, base pages"),
+        huge = huge.named("beyond the TLB's first level, huge pages"),
+        before = before.named("within the TLB's first level, base pages")
     ))
 }
 
@@ -177,6 +212,31 @@ mod tests {
             }
         }
         three_versions(&known).unwrap().statement.plain()
+    }
+
+    /// Loads in arrays of 256, 320 and 384 KiB on a core whose TLB reaches 288 KiB, on base pages and on huge ones.
+    fn pieces(base: [f64; 3], huge: [f64; 3]) -> Option<String> {
+        let mut machine = fathom_described::machine();
+        machine.processor.microarchitecture = fathom_core::machine::Fact::known("Zen 4".to_owned(), "a test");
+        let mut known = Known::new(&machine, None);
+        for (pages, costs) in [(Pages::Base, base), (Pages::Huge, huge)] {
+            for (size, ns) in [256_u64, 320, 384].into_iter().zip(costs) {
+                let found = fathom_described::found_within(0.005, ns, Dimension::Of(Unit::Nanoseconds));
+                known.learn(NAME, &cycle_point(pages, size << 10), found);
+            }
+        }
+        in_pieces(&known).map(|statement| statement.plain())
+    }
+
+    #[test]
+    fn huge_pages_that_cost_what_base_pages_do_beyond_the_tlb_are_held_in_pieces() {
+        let text = pieces([3.81, 4.05, 4.38], [3.81, 4.046, 4.377]).expect("one curve");
+        assert!(
+            text.contains("in 384 KiB a load takes {4.38} with base pages and {4.377} with huge ones"),
+            "{text}"
+        );
+        assert_eq!(pieces([3.81, 4.05, 4.38], [3.81, 3.81, 3.82]), None, "huge pages are held whole");
+        assert_eq!(pieces([3.81, 3.81, 3.82], [3.81, 3.81, 3.82]), None, "neither rises");
     }
 
     #[test]
