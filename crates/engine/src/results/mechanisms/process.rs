@@ -77,17 +77,16 @@ fn page_tables(known: &Known) -> Statement {
     let each = |(less, one): &(u64, Found), (more, other): &(u64, Found)| {
         Some(other.beyond(*one)?.scaled(PAGE / (more - less) as f64))
     };
-    let size =
-        |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named("written by the parent");
+    let size = |bytes: u64, name: &str| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes)).named(name);
     match (each(few, more), each(many, most)) {
         (Some(first), Some(last)) => statement!(
             " Page tables: {first} for each page of 4 KiB that the parent has written between {few} and {more}, {last} between {many} and {most}.",
             first = first.named("page of a small parent"),
-            few = size(few.0),
-            more = size(more.0),
+            few = size(few.0, "smallest parent"),
+            more = size(more.0, "next parent"),
             last = last.named("page of a large parent"),
-            many = size(many.0),
-            most = size(most.0)
+            many = size(many.0, "next to the largest parent"),
+            most = size(most.0, "largest parent")
         ),
         _ => Statement::default(),
     }

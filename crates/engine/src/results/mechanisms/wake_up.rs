@@ -148,14 +148,13 @@ fn longer(known: &Known) -> Statement {
     else {
         return Statement::default();
     };
-    let length =
-        |ns: u64| Found::exact(ns as f64, Dimension::Of(Unit::Nanoseconds)).named("length of the wait");
+    let length = |ns: u64, name: &str| Found::exact(ns as f64, Dimension::Of(Unit::Nanoseconds)).named(name);
     statement!(
         " It costs more after a longer sleep: a waiter that a futex wakes answers {after_least} after a wait of {least}, {after_most} after one of {most}.",
         after_least = after_least.named("woken after the shortest wait"),
-        least = length(*least),
+        least = length(*least, "shortest wait"),
         after_most = after_most.named("woken after the longest wait"),
-        most = length(*most)
+        most = length(*most, "longest wait")
     )
 }
 
