@@ -141,10 +141,20 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
     let (mut all, others) = of_one_state(MECHANISMS.iter().filter_map(of).collect());
     sorting::by_number(&mut all, |(_, time)| time.value);
     let [(first, quickest), .., (last, slowest)] = &all[..] else { return None };
+    let crossing = (placement == Placement::AcrossCpus).then(|| crossing(&all, known)).flatten();
+    if slowest.differs_from(quickest) == Some(false) {
+        let begin = if placement == Placement::AcrossCpus { "Across CPUs" } else { "On one CPU" };
+        return Some(finding!(
+            Question::Experiment,
+            "{begin} {number} mechanisms take {quickest} to {slowest} a hand-over, not significantly different.{crossing}{others}",
+            number = all.len().to_string(),
+            quickest = quickest.named(&format!("least hand-over, {place}")),
+            slowest = slowest.named(&format!("greatest hand-over, {place}")),
+            crossing
+        ).about(place));
+    }
     let judged = if slowest.is_like(quickest) {
         statement!("what all of them do, waiting and waking, is the cost")
-    } else if slowest.differs_from(quickest) == Some(false) {
-        statement!("the two are not significantly different")
     } else {
         statement!(
             "{ratio}",
@@ -153,14 +163,32 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
     };
     Some(finding!(
         Question::Experiment,
-        "Of {number} mechanisms {place} the quickest is {first}, {quickest} a hand-over, and the slowest {last}, {slowest}: {judged}.{others}",
+        "Of {number} mechanisms {place} the quickest is {first}, {quickest} a hand-over, and the slowest {last}, {slowest}: {judged}.{crossing}{others}",
         number = all.len().to_string(),
         first = *first,
         quickest = quickest.named(&format!("quickest hand-over, {place}")),
         last = *last,
         slowest = slowest.named(&format!("slowest hand-over, {place}")),
-        judged
+        judged,
+        crossing
     ).about(place))
+}
+
+/// What a hand-over across CPUs takes against one on one CPU, by the quickest mechanism of which both are known and of like state.
+fn crossing(across: &[(&'static str, Found)], known: &Known) -> Option<Statement> {
+    let of_one_state = |one: &Found| !one.is_mixture && one.states.is_none();
+    let (name, one, ratio) =
+        across.iter().filter(|(_, across)| of_one_state(across)).find_map(|(name, across)| {
+            let one = known.found(ABOUT.name, &Point::at(Placement::OneCpu).named(&MECHANISM, name))?;
+            let is_alike = of_one_state(&one) && across.is_of_the_state_of(&one);
+            let differs = across.differs_from(&one) == Some(true);
+            (is_alike && differs).then(|| (*name, one, across.over(one)))
+        })?;
+    Some(statement!(
+        " By {name} it takes {ratio} times as long across CPUs as on one, {one}.",
+        ratio = ratio.named("hand-over across CPUs over on one CPU"),
+        one = one.named("the same hand-over, on one CPU")
+    ))
 }
 
 /// Those of the state of the core that most of them are of, and that others are left out, in a sentence.
@@ -210,6 +238,30 @@ mod tests {
         let text = extremes(Placement::AcrossCpus, "across CPUs", &known).expect("three").statement.plain();
         assert!(text.contains("Of 3 mechanisms") && text.contains("the slowest futex, {22000}"), "{text}");
         assert!(text.contains("another state of the core: eventfd."), "{text}");
+    }
+
+    #[test]
+    fn without_a_difference_no_mechanism_is_the_quickest_and_crossing_is_compared_in_like_states() {
+        let machine = fathom_described::machine();
+        let text = |state_on_one: CoreUse, share: f64| {
+            let mut known = Known::new(&machine, None);
+            let mut learn = |placement, name: &str, ns: f64, core: CoreUse| {
+                let hand_over = fathom_described::found_within(share, ns, Dimension::Of(Unit::Nanoseconds));
+                let point = Point::at(placement).named(&MECHANISM, name);
+                known.learn(ABOUT.name, &point, Found { core: Some(core), ..hand_over });
+            };
+            learn(Placement::AcrossCpus, "futex", 20e3, CoreUse::Alone);
+            learn(Placement::AcrossCpus, "file lock", 21e3, CoreUse::Alone);
+            learn(Placement::OneCpu, "futex", 2e3, state_on_one);
+            extremes(Placement::AcrossCpus, "across CPUs", &known).expect("two").statement.plain()
+        };
+        let none =
+            "Across CPUs 2 mechanisms take {20000} to {21000} a hand-over, not significantly different.";
+        let crossing = " By futex it takes {10} times as long across CPUs as on one, {2000}.";
+        assert_eq!(text(CoreUse::Alone, 0.1), format!("{none}{crossing}"));
+        assert_eq!(text(CoreUse::Shared, 0.1), none);
+        let apart = text(CoreUse::Alone, 0.001);
+        assert!(apart.contains("the quickest is futex") && apart.ends_with(crossing), "{apart}");
     }
 
     #[test]

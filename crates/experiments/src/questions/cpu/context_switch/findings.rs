@@ -12,6 +12,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let all = [
         address_space(known),
         by_giving_up_or_blocking(known),
+        in_rings(known),
         switch_against_creation(known),
         without_the_kernel(known),
         by_rules(known),
@@ -23,27 +24,54 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn by_giving_up_or_blocking(known: &Known) -> Option<Finding> {
     let given_up = known.found(NAME, &between(YIELD, PROCESSES))?;
     let blocked = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
-    let ring = between(RING, PROCESSES).with(&MEMBERS, 2).with(&WORKING_SET, 0);
-    let ring = known.found(NAME, &ring).map(|ring| {
-        statement!(
-            "; in a ring of two, as lmbench counts it, {ring}",
-            ring = ring.named("switch in a ring of two")
-        )
-    });
     let besides = blocked.beyond(given_up).map(|besides| {
         statement!(
-            " To block, and be woken, takes at least {besides} more than to give up the CPU and stay runnable, of which the system call is counted.",
+            ": to block and be woken takes at least {besides} more, though the yield includes its system call",
             besides = besides.named("blocking over giving up the CPU")
         )
     });
     Some(finding!(
         Question::Thread,
-        "What a switch between processes costs is a question of how the CPU is left: by `sched_yield`, its system call included, \
-         {given_up}; blocked on a pipe, less the pipe's cost, {blocked}{ring}.{besides}",
+        "By `sched_yield` a switch between processes takes {given_up}, blocked on a pipe, less the pipe's cost, {blocked}{besides}.",
         given_up = given_up.named("switch by yielding"),
         blocked = blocked.named("switch between processes"),
-        ring,
         besides
+    ))
+}
+
+/// A switch in a ring of two members and in the largest one, there also with the largest working set.
+fn in_rings(known: &Known) -> Option<Finding> {
+    let of_ring = |members, set| {
+        known.found(NAME, &between(RING, PROCESSES).with(&MEMBERS, members).with(&WORKING_SET, set))
+    };
+    let numbers = |parameter: &'static Parameter| {
+        known.points(NAME).filter_map(|point| point.number_of(parameter.name)).collect::<Vec<_>>()
+    };
+    let most = numbers(&MEMBERS).into_iter().filter(|most| *most > 2 && of_ring(*most, 0).is_some()).max()?;
+    let (few, many) = (of_ring(2, 0)?, of_ring(most, 0)?);
+    let largest =
+        numbers(&WORKING_SET).into_iter().filter(|set| *set > 0 && of_ring(most, *set).is_some()).max();
+    let with_set = largest.and_then(|set| Some((set, of_ring(most, set)?))).map(|(set, with_data)| {
+        let cost = with_data.beyond(many).filter(Found::is_of_one_core_state).map(|cost| {
+            statement!(
+                ": data lost from the caches cost {cost}",
+                cost = cost.named("switch in the largest ring, the data's part")
+            )
+        });
+        statement!(
+            "; there with {set} of data each {with_data}{cost}",
+            set = Found::exact(set as f64, Dimension::Of(Unit::Bytes)).named("the largest working set"),
+            with_data = with_data.named("switch in the largest ring, with data"),
+            cost
+        )
+    });
+    Some(finding!(
+        Question::Thread,
+        "In a ring of 2 processes, as lmbench counts, a switch takes {few}, of {most} {many}{with_set}.",
+        few = few.named("switch in a ring of two"),
+        most = most.to_string(),
+        many = many.beside(few, "switch in the largest ring", "a ring of two"),
+        with_set
     ))
 }
 
@@ -107,4 +135,32 @@ fn without_the_kernel(known: &Known) -> Option<Finding> {
         stacks = stacks.named("user-level switch"),
         ratio = thread.times_as("much", stacks, "kernel thread over user-level thread, switching")
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_are_compared_by_members_and_by_data_where_data_surely_cost() {
+        let ring = |members, set, ns| {
+            let point = between(RING, PROCESSES).with(&MEMBERS, members).with(&WORKING_SET, set);
+            (point, ns, Dimension::Of(Unit::Nanoseconds))
+        };
+        let text = |with_data| {
+            let planted = [
+                ring(2, 0, 2_000.0),
+                ring(2, 65_536, 2_100.0),
+                ring(8, 0, 2_200.0),
+                ring(16, 0, 3_000.0),
+                ring(16, 16_384, 3_200.0),
+                ring(16, 65_536, with_data),
+            ];
+            fathom_described::statements(NAME, planted, findings)
+        };
+        let both = "In a ring of 2 processes, as lmbench counts, a switch takes {2000}, of 16 {3000}, {1.5} times; there with {65536} of data each ";
+        let (cost, none) = (text(4_000.0), text(3_001.0));
+        assert_eq!(cost, format!("{both}{{4000}}: data lost from the caches cost {{1000}}.\n"));
+        assert_eq!(none, format!("{both}{{3001}}.\n"));
+    }
 }

@@ -59,6 +59,17 @@ fn of_length(length: u64) -> Figure {
 fn latency(known: &Known) -> Option<Finding> {
     let of = |way, figure| result(way, USUAL, figure, known);
     let (asleep, spun, call) = (of(FUTEX, LATENCY)?, of(SPIN, LATENCY)?, of(FUTEX, CALL)?);
+    if let Some(by_length) = latency_by_length(known) {
+        return Some(finding!(
+            Question::Experiment,
+            "A sleeping waiter answers {by_length}; a spinning one answers {spun} after a wait of {usual}. Waking the sleeper costs the \
+             other thread {call}.",
+            by_length,
+            spun = spun.named("latency spinning"),
+            usual = of_length(USUAL),
+            call = call.named("the call that wakes")
+        ));
+    }
     let later = match asleep.beyond(spun) {
         Some(later) => statement!("sleeping adds {later}", later = later.named("latency that sleeping adds")),
         None => "sleeping adds nothing significant".into(),
@@ -72,6 +83,28 @@ fn latency(known: &Known) -> Option<Finding> {
         later,
         call = call.named("the call that wakes")
     ))
+}
+
+/// The latency asleep after the shortest, the middle and the longest wait, if it surely rises from the first to the last.
+fn latency_by_length(known: &Known) -> Option<Statement> {
+    let [short, middle, long] = LENGTHS.map(|length| result(FUTEX, length, LATENCY, known));
+    let [short, middle, long] = [short?, middle?, long?];
+    let rises = long.value > short.value && long.differs_in_one_core_state(&short) == Some(true);
+    let of_one_state = [short, middle, long].iter().all(|latency| latency.states.is_none());
+    let [first, second, last] = LENGTHS.map(of_length);
+    (rises && of_one_state).then(|| {
+        statement!(
+            "{short} after the end of a wait of {first}, {middle} of {second} and {long} of {last}, {ratio} times as late after the \
+             longest as after the shortest",
+            short = short.named("latency asleep, shortest wait"),
+            first,
+            middle = middle.named("latency asleep"),
+            second,
+            long = long.named("latency asleep, longest wait"),
+            last,
+            ratio = long.over(short).named("latency asleep, longest wait over shortest")
+        )
+    })
 }
 
 fn further(known: &Known) -> Option<Finding> {
@@ -126,6 +159,25 @@ mod tests {
             sleeping_wins_from(&known).map(|(length, _)| length)
         };
         assert_eq!([from([0.2, 0.1]), from([0.1, 0.2])], [Some(100_000), Some(10_000)]);
+    }
+
+    #[test]
+    fn a_latency_that_rises_with_the_wait_is_shown_by_its_length() {
+        let asleep = |length, ns| (at(FUTEX, length, LATENCY), ns);
+        let with = |longest| {
+            text(&[
+                asleep(10_000, 20_000.0),
+                asleep(USUAL, 30_000.0),
+                asleep(1_000_000, longest),
+                (at(SPIN, USUAL, LATENCY), 200.0),
+                (at(FUTEX, USUAL, CALL), 2_000.0),
+            ])
+        };
+        let rises = with(50_000.0);
+        let by_length = "answers {20000} after the end of a wait of {10000}, {30000} of {100000} and {50000} of {1000000}, {2.5} times";
+        assert!(rises.contains(by_length), "{rises}");
+        let level = with(20_050.0);
+        assert!(level.contains("answers {30000} after the end of its wait"), "{level}");
     }
 
     #[test]

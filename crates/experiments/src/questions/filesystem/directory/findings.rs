@@ -5,8 +5,6 @@ use super::{ABOUT, MANY, MOST, OWN, SHARED, THREADS, USUAL, changes, point};
 use fathom_core::prelude::*;
 use fathom_core::quantities::plain;
 
-const ONE: &str = "one thread";
-
 pub fn findings(known: &Known) -> Vec<Finding> {
     [growth(known), threads(known)].into_iter().flatten().collect()
 }
@@ -60,28 +58,42 @@ fn threads(known: &Known) -> Option<Finding> {
         let time = |threads, directory| known.found(ABOUT.name, &point(task, (USUAL, threads, directory)));
         let (alone, own, shared) = (time(1, OWN)?, time(most, OWN)?, time(most, SHARED)?);
         let name = task.name();
+        let beside =
+            |time: Found, of: &str| times_alone(time, alone, &format!("{name}, {of} over one thread"));
         if exceeds_waiting(shared, alone, most) {
             hindered.push(name);
         }
         Some(statement!(
-            "{name} {alone} alone, {apart}, in directories of their own, {together}, in one",
-            alone = alone.named(&format!("{name}, one thread")),
-            apart = own.beside(alone, &format!("{name}, own directories"), ONE),
-            together = shared.beside(alone, &format!("{name}, one directory"), ONE)
+            "{name} {apart}, {together}",
+            apart = beside(own, "own directories"),
+            together = beside(shared, "one directory")
         ))
     });
     let times = Statement::joined(of_tasks, "; ")?;
     let more = (!hindered.is_empty()).then(|| {
         let names = hindered.join(" and ");
-        statement!(": {names} in one takes longer, as sharing costs more than waiting", names)
+        statement!("; {names} in one takes longer: sharing costs more than waiting", names)
     });
     Some(finding!(
         Question::Experiment,
-        "With {most} threads a name takes each of them: {times}. Waiting for each other they would take {most} \
-         times as long{more}.",
+        "Each of {most} threads takes, in times of one alone, in directories of their own and in one: {times}. In turn they would \
+         take {most} times as long{more}.",
         times,
         more
     ))
+}
+
+/// The ratio to the time of one thread alone, as far as the two differ, in few words: what is said of names has room for both findings.
+fn times_alone(time: Found, alone: Found, name: &str) -> Statement {
+    if time.states.is_some() || alone.states.is_some() {
+        return "not compared".into();
+    }
+    let ratio = time.over(alone).named(name);
+    match time.differs_from(&alone) {
+        Some(true) => statement!("{ratio}", ratio),
+        Some(false) => "not significantly different".into(),
+        None => statement!("~{ratio}", ratio),
+    }
 }
 
 /// Whether threads surely take longer in one directory than if one after the other changed it.
@@ -122,13 +134,39 @@ mod tests {
     fn threads_are_compared_with_one_alone() {
         let all = [create(USUAL, 1, OWN, 20e3), create(USUAL, 2, OWN, 22e3), create(USUAL, 2, SHARED, 50e3)];
         let text = text(&all);
-        assert!(text.contains("With 2 threads") && text.contains("{50000}, {2.5} times, in one."), "{text}");
+        assert!(
+            text.contains("Each of 2 threads") && text.contains("in one: create {1.1}, {2.5}. In"),
+            "{text}"
+        );
         assert!(
             text.contains(
-                "take 2 times as long: create in one takes longer, as sharing costs more than waiting."
+                "take 2 times as long; create in one takes longer: sharing costs more than waiting."
             ),
             "{text}"
         );
+    }
+
+    #[test]
+    fn both_findings_have_room_in_the_body_of_the_paper_however_much_differs() {
+        const ROOM: usize = 145;
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for task in NameTask::ALL {
+            for (names, threads, directory, ns) in
+                [(USUAL, 1, OWN, 10e3), (MOST, 1, OWN, 20e3), (USUAL, 2, OWN, 20e3), (USUAL, 2, SHARED, 50e3)]
+            {
+                let time = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+                known.learn(ABOUT.name, &point(task, (names, threads, directory)), time);
+            }
+        }
+        let findings = findings(&known);
+        // A time has a unit and an interval besides, a ratio an interval.
+        let besides = |figure: &Figure| if figure.found.dimension == Dimension::Ratio { 1 } else { 2 };
+        let words = |statement: &Statement| {
+            statement.plain().split_whitespace().count() + statement.figures().map(besides).sum::<usize>()
+        };
+        let words = findings.iter().map(|finding| words(&finding.statement)).collect::<Vec<_>>();
+        assert!(words.len() == 2 && words.iter().sum::<usize>() <= ROOM, "{words:?}");
     }
 
     #[test]
