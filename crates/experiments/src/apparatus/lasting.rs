@@ -151,6 +151,14 @@ pub fn compared(
                 most = Found::bare(most, slower.dimension).named(&format!("{operation}, slower at most"))
             )
         }
+        // The median itself is further from the first than that, though not slower.
+        Some(false) if slower.value < 1.0 / HOLDS => statement!(
+            "{both}: no loss shows, the later {of} is {ratio} times the first",
+            both,
+            of = if kind == Kind::Rate { "rate" } else { "time" },
+            ratio =
+                sustained.over(first).named(&format!("{operation}, sustained as a multiple of the first"))
+        ),
         Some(false) => statement!("{both}: the speed is sustained within 3 %", both),
         None => statement!(
             "{both}: without intervals this run does not tell whether the speed is sustained",
@@ -229,5 +237,23 @@ mod tests {
         assert!(text(mixture).contains("does not tell whether"));
         let rate = of(Kind::Rate, found(100.0, 1.0), found(50.0, 1.0));
         assert!(rate.contains("{2} times as slow"), "{rate}");
+    }
+
+    #[test]
+    fn a_speed_that_is_further_from_the_first_than_three_percent_is_not_sustained_within_that() {
+        let text = |kind, unit, [first, later]: [(f64, f64); 2]| {
+            let of = |(value, share)| fathom_described::found_within(share, value, Dimension::Of(unit));
+            let figure = |name| Some(of(if name == FIRST { first } else { later }));
+            compared("a stream", kind, figure).expect("both").plain()
+        };
+        let rate = text(Kind::Rate, Unit::BytesPerSecond, [(100.0, 0.01), (108.0, 0.1)]);
+        assert_eq!(
+            rate,
+            "a stream: {100}, then {108}: no loss shows, the later rate is {1.08} times the first"
+        );
+        let time = text(Kind::Cost, Unit::Nanoseconds, [(100.0, 0.01), (92.0, 0.1)]);
+        assert!(time.ends_with("no loss shows, the later time is {0.92} times the first"), "{time}");
+        let same = text(Kind::Rate, Unit::BytesPerSecond, [(100.0, 0.01), (101.0, 0.01)]);
+        assert!(same.ends_with("the speed is sustained within 3 %"), "{same}");
     }
 }

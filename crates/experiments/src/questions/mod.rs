@@ -4,4 +4,3 @@ pub mod cpu;
 pub(crate) mod filesystem;
 pub mod memory;
 pub mod network;
-mod no_loss;

@@ -4,7 +4,6 @@ use super::arithmetic;
 use crate::apparatus::cpu::arithmetic_kernel;
 use crate::apparatus::lasting::{self, COMPARED, FIGURE, LASTING, WINDOW};
 use crate::arch;
-use crate::questions::no_loss;
 use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 use std::time::Duration;
@@ -108,7 +107,7 @@ impl Experiment for Sustained {
     fn findings(&self, known: &Known) -> Vec<Finding> {
         let usual = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
         let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
-        let compared = no_loss::compared("a multiplication of doubles", Kind::Cost, figure);
+        let compared = lasting::compared("a multiplication of doubles", Kind::Cost, figure);
         let finding =
             compared.map(|compared| finding!(Question::Experiment, "Time {COMPARED}: {compared}.", compared));
         finding.into_iter().collect()

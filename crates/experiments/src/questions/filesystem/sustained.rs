@@ -4,7 +4,6 @@ use super::{read, write};
 use crate::apparatus::filesystem::reader::{Call, ReadAhead, Reader};
 use crate::apparatus::filesystem::uring::Queue;
 use crate::apparatus::lasting::{self, COMPARED, FIGURE, LASTING, WINDOW};
-use crate::questions::no_loss;
 use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 use fathom_equipment::test_file::blocks::{BlockWalk, Order};
@@ -145,7 +144,7 @@ impl Experiment for Sustained {
         let compared = |request: &&str| {
             let usual = Point::new().named(&REQUEST, request).with(&LASTING, lasting::USUAL);
             let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
-            no_loss::compared(request, Kind::Cost, figure)
+            lasting::compared(request, Kind::Cost, figure)
         };
         let requests = Statement::joined(REQUESTS.iter().filter_map(compared), "; ");
         let finding = |requests| {

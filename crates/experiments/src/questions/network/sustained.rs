@@ -7,7 +7,6 @@ use crate::apparatus::network::arrival_rate::received_by;
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, required};
 use crate::apparatus::network::sending::WRITE;
 use crate::apparatus::network::transfer::{self, TransferOrder};
-use crate::questions::no_loss;
 use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
 use fathom_equipment::peer::service::Enough;
@@ -125,7 +124,7 @@ impl Experiment for Sustained {
         let compared = |path: &&str| {
             let usual = stream(path).with(&LASTING, lasting::USUAL);
             let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
-            no_loss::compared(&format!("TCP, {path}"), Kind::Rate, figure)
+            lasting::compared(&format!("TCP, {path}"), Kind::Rate, figure)
         };
         let paths = Statement::joined(PATHS.iter().filter_map(compared), "; ");
         let finding = |paths| finding!(Question::Experiment, "A TCP stream {COMPARED}: {paths}.", paths);
