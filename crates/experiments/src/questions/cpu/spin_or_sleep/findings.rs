@@ -53,7 +53,8 @@ fn break_even(known: &Known) -> Option<Finding> {
 }
 
 fn of_length(length: u64) -> Figure {
-    Found::exact(length as f64, Dimension::Of(Unit::Nanoseconds)).named("the length of the wait")
+    let name = format!("the length of a wait of {length} ns");
+    Found::exact(length as f64, Dimension::Of(Unit::Nanoseconds)).named(&name)
 }
 
 fn latency(known: &Known) -> Option<Finding> {
