@@ -99,7 +99,7 @@ const CASES: &[Case] = &[
             ("memory/load_latency", "order=random cycle pages=base placement=one-cpu size=134217728", 100.0),
             ("memory/load_latency", "order=random cycle pages=huge placement=one-cpu size=134217728", 75.0),
         ],
-        said: "{100} with base pages and {75} with huge ones: address translation is {0.25} of the former.",
+        said: "{100} with base pages and {75} with huge ones: what base pages add is {0.25} of the former.",
         compares: true,
     },
     Case {

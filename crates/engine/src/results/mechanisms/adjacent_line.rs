@@ -64,7 +64,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         let rest = if is_in_part {
             ", and the rest of the difference comes with the size of the array"
         } else {
-            ", so that there are fewer pages is not the cause"
+            ", so fewer pages are not the cause"
         };
         statement!(
             " Over {smaller}, an array of few huge pages, a load in random order takes {few}{rest}.",
@@ -110,7 +110,7 @@ mod tests {
         assert!(text.contains("the ratio to the load over few pages would be 0.5; it is {0.4}."), "{text}");
         assert!(
             text.contains(": probably the prefetcher also fetches the adjacent line.")
-                && text.contains("so the TLB is not the cause"),
+                && text.contains("so fewer pages are not the cause"),
             "{text}"
         );
     }
@@ -123,7 +123,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.contains("comes with the size of the array") && !text.contains("not the cause"),
+            text.contains("comes with the size of the array") && !text.contains("are not the cause"),
             "{text}"
         );
     }
@@ -133,7 +133,7 @@ mod tests {
         for few_pages in [None, Some(64.0), Some(60.0)] {
             let text = text(64.0, few_pages).expect("a difference");
             assert!(text.contains("which this run does not separate."), "{text}");
-            assert!(!text.contains("also fetches") && !text.contains("not the cause"), "{text}");
+            assert!(!text.contains("also fetches") && !text.contains("are not the cause"), "{text}");
         }
     }
 
