@@ -66,8 +66,8 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             what_follows(results),
         ))
         .say(verdict)
-        .with_all(listed("It is better, for certain:", good.into_iter().map(item)))
-        .with_all(listed("It is worse, for certain:", bad.into_iter().map(item)))
+        .with_all(listed(&format!("It is better in ({EACH} at most):"), good.into_iter().map(item)))
+        .with_all(listed(&format!("It is worse in ({EACH} at most):"), bad.into_iter().map(item)))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(not_compared(results, nearest).map(|text| Block::Paragraph(text.into())))
         .with_all(listed("What explains figures of several experiments here:", explaining(results)))
@@ -88,7 +88,7 @@ fn what_follows(results: &Results) -> impl Iterator<Item = Text> {
 fn balance(nearest: &Nearest) -> String {
     let Balance { better, worse, all } = nearest.balance();
     format!(
-        "Beside the nearest published machines ({}) this machine is better by more than a factor of {NOTABLE} in {} of {} that their sources timed alike, and worse in {}. Below stand those of which it is certain, of each experiment the furthest, with the ratio of this machine over that one, and the reason where this run measures it.",
+        "Beside the nearest published machines ({}) this machine is better by more than a factor of {NOTABLE} in {} of {} that their sources timed alike, and worse in {}. Below stand the furthest, one of an experiment, of those whose interval shows a difference, with the ratio of this machine over that one, and what this run measures that bears on it.",
         nearest.names(),
         words::none_or(better),
         words::plural(all, "operation"),

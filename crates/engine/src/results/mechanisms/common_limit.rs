@@ -126,7 +126,7 @@ fn carried(beside: BesideOne, known: &Known) -> Statement {
     match copied.filter(|copied| copied.differs_from(&beside.together) == Some(true)) {
         Some(copied) => statement!(
             " Copying they move {copied}, each byte counted as read and as written: the memory carries {times} times what they read, so the \
-             limit is of reads, on the way from it.",
+             limit is of one direction, on the way to it or from it.",
             copied = copied.named("copied by all cores"),
             times = copied.over(beside.together).named("copied over read, all cores")
         ),
