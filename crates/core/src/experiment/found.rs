@@ -91,6 +91,11 @@ impl Found {
         Found { measured, dimension, is_mixture: false, states: None, core: None, at_hz: None }
     }
 
+    /// Whether it has one value: a machine in several states has one for each, and no ratio to another.
+    pub fn is_of_one_state(&self) -> bool {
+        self.states.is_none()
+    }
+
     /// Whether both are of one state of the core, or both of work of which none is known: of unlike ones a ratio may be the neighbour's.
     pub fn is_of_the_state_of(&self, other: &Found) -> bool {
         self.core == other.core

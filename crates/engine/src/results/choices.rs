@@ -1,7 +1,8 @@
 //! What a program can choose, with what either way costs on this machine: the greatest differences first.
 
 use super::accuracy::CLOSE;
-use fathom_core::experiment::At::{self, Least, Most, Name, Number};
+use super::mechanisms::{device_limit, read_around};
+use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Selector, capitalize, finding};
 use fathom_core::sorting;
 
@@ -10,35 +11,57 @@ struct Choice {
     /// What is done.
     what: &'static str,
     /// The two ways, in a few words each; the one that usually takes less comes first.
-    ways: [(&'static str, Selector); 2],
+    ways: [(&'static str, CostOfWay); 2],
+}
+
+/// What shows the cost of a way: the one point that is selected, or the first or the last of points along a parameter.
+enum CostOfWay {
+    Only(Selector),
+    First(Selector, &'static str),
+    Last(Selector, &'static str),
+}
+
+impl CostOfWay {
+    fn cost(&self, known: &Known) -> Option<Found> {
+        match self {
+            CostOfWay::Only(point) => point.found(known),
+            CostOfWay::First(points, along) => points.along(along, known).first().map(|(_, cost)| *cost),
+            CostOfWay::Last(points, along) => points.along(along, known).last().map(|(_, cost)| *cost),
+        }
+    }
+
+    #[cfg(test)]
+    fn points(&self) -> &Selector {
+        let (CostOfWay::Only(points) | CostOfWay::First(points, _) | CostOfWay::Last(points, _)) = self;
+        points
+    }
 }
 
 const TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("futex"))]);
 
-const fn called(settings: &'static [(&'static str, At)]) -> Selector {
-    Selector::only("cpu/system_call", settings)
+const fn called(settings: &'static [(&'static str, At)]) -> CostOfWay {
+    CostOfWay::Only(Selector::only("cpu/system_call", settings))
 }
 
-const fn created(settings: &'static [(&'static str, At)]) -> Selector {
-    Selector::only("cpu/process_creation", settings)
+const fn created(settings: &'static [(&'static str, At)]) -> CostOfWay {
+    CostOfWay::Only(Selector::only("cpu/process_creation", settings))
 }
 
-const fn written(settings: &'static [(&'static str, At)]) -> Selector {
-    Selector::only("filesystem/write", settings)
+const fn written(settings: &'static [(&'static str, At)]) -> CostOfWay {
+    CostOfWay::Only(Selector::only("filesystem/write", settings))
 }
 
-const fn read(settings: &'static [(&'static str, At)]) -> Selector {
-    Selector::only("filesystem/read", settings)
-}
-
-const fn waited(settings: &'static [(&'static str, At)]) -> Selector {
-    Selector::only("cpu/spin_or_sleep", settings).at(Placement::AcrossCpus)
+const fn waited(settings: &'static [(&'static str, At)]) -> CostOfWay {
+    CostOfWay::Only(Selector::only("cpu/spin_or_sleep", settings).at(Placement::AcrossCpus))
 }
 
 const CHOICES: &[Choice] = &[
     Choice {
         what: "to hand over by a futex and wait",
-        ways: [("to a process on the same CPU", TURN), ("on another CPU", TURN.at(Placement::AcrossCpus))],
+        ways: [
+            ("to a process on the same CPU", CostOfWay::Only(TURN)),
+            ("on another CPU", CostOfWay::Only(TURN.at(Placement::AcrossCpus))),
+        ],
     },
     Choice {
         what: "to answer when another CPU ends a wait of 100 µs",
@@ -113,54 +136,16 @@ const CHOICES: &[Choice] = &[
         ways: [
             (
                 "with as many in flight as were measured",
-                read(&[
-                    ("call", Name("io_uring")),
-                    ("figure", Name("between completions")),
-                    ("order", Name("random")),
-                    ("state", Name("direct")),
-                    ("block", Number(4096)),
-                    ("file", Number(64 << 20)),
-                    ("queue_depth", Most),
-                ]),
+                CostOfWay::Last(device_limit::BETWEEN, "queue_depth"),
             ),
-            (
-                "one at a time",
-                read(&[
-                    ("call", Name("io_uring")),
-                    ("figure", Name("between completions")),
-                    ("order", Name("random")),
-                    ("state", Name("direct")),
-                    ("block", Number(4096)),
-                    ("file", Number(64 << 20)),
-                    ("queue_depth", Least),
-                ]),
-            ),
+            ("one at a time", CostOfWay::First(device_limit::BETWEEN, "queue_depth")),
         ],
     },
     Choice {
         what: "to read a random block of 4 KiB of a cold mapped file",
         ways: [
-            (
-                "after madvise(MADV_RANDOM)",
-                read(&[
-                    ("call", Name("mmap")),
-                    ("order", Name("random")),
-                    ("state", Name("cold")),
-                    ("read_ahead", Name("off")),
-                    ("block", Number(4096)),
-                    ("file", Number(64 << 20)),
-                ]),
-            ),
-            (
-                "without",
-                read(&[
-                    ("call", Name("mmap")),
-                    ("order", Name("random")),
-                    ("state", Name("cold")),
-                    ("block", Number(4096)),
-                    ("file", Number(64 << 20)),
-                ]),
-            ),
+            ("after madvise(MADV_RANDOM)", CostOfWay::Only(read_around::WITHOUT)),
+            ("without", CostOfWay::Only(read_around::RANDOM)),
         ],
     },
 ];
@@ -175,7 +160,7 @@ pub(super) fn all(known: &Known) -> Vec<Finding> {
 impl Choice {
     fn judge(&self, known: &Known) -> Option<(f64, Finding)> {
         let [(shorter, one), (longer, other)] = &self.ways;
-        let (one, other): (Found, Found) = (one.found(known)?, other.found(known)?);
+        let (one, other): (Found, Found) = (one.cost(known)?, other.cost(known)?);
         let times = other.over(one);
         let is_shown = times.ends().is_some_and(|(low, _)| low >= CLOSE);
         let is_of_states = one.is_mixture || other.is_mixture;
@@ -205,7 +190,7 @@ mod tests {
     fn every_way_is_of_points_that_there_are() {
         let machine = planted::machine();
         for (way, points) in CHOICES.iter().flat_map(|choice| &choice.ways) {
-            assert!(points.exist(&machine), "{way}");
+            assert!(points.points().exist(&machine), "{way}");
         }
     }
 
@@ -215,7 +200,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         for (choice, costs) in CHOICES.iter().zip([[2e3, 20e3], [130.0, 28e3], [22.0, 23.0], [3e3, 400.0]]) {
             for ((_, points), cost) in choice.ways.iter().zip(costs) {
-                points.plant(&mut known, cost);
+                points.points().plant(&mut known, cost);
             }
         }
         let texts: Vec<String> = all(&known).iter().map(|finding| finding.statement.plain()).collect();

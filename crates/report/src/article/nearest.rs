@@ -37,6 +37,17 @@ pub(super) struct Balance {
     pub(super) all: usize,
 }
 
+impl Balance {
+    fn of(merits: &[(&PointResult, f64)]) -> Self {
+        let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
+        Balance {
+            better: number(&|merit| merit > CLOSE),
+            worse: number(&|merit| merit < 1.0 / CLOSE),
+            all: merits.len(),
+        }
+    }
+}
+
 impl<'run> Nearest<'run> {
     pub(super) fn of(results: &'run Results) -> Self {
         let machines = references::nearest(&results.run.header.machine, MACHINES);
@@ -108,7 +119,7 @@ impl<'run> Nearest<'run> {
     /// What the ratios say together: in how many operations this machine is better and worse, and by how much in each chapter.
     fn learnt(&self) -> Option<String> {
         let [of_the_method, merits] = self.judged();
-        let Balance { better, worse, all } = self.balance();
+        let Balance { better, worse, all } = Balance::of(&merits);
         let mut chapters: Vec<(&str, Vec<f64>)> = vec![];
         for (point, merit) in &merits {
             let chapter = family(&point.experiment);
@@ -148,12 +159,7 @@ impl<'run> Nearest<'run> {
     /// In how many of them this machine is better and worse.
     pub(super) fn balance(&self) -> Balance {
         let [_, merits] = self.judged();
-        let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
-        Balance {
-            better: number(&|merit| merit > CLOSE),
-            worse: number(&|merit| merit < 1.0 / CLOSE),
-            all: merits.len(),
-        }
+        Balance::of(&merits)
     }
 
     /// Whether a ratio says more of methods that differ than of the machines.

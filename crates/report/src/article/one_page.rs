@@ -242,12 +242,11 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::NotCertain), _) => "may not have missed".to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
         (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
-        (None, Some(_)) if point.factor_by_end().is_some() => format!(
-            "an input became another: with it {}",
-            point.factor_by_end().map_or(ABSENT.to_owned(), quantities::factor)
-        ),
-        (None, Some(_)) => match (point.figure(), &point.prediction) {
-            (Some(measured), Some(prediction)) => near(&measured, prediction.total(), prediction.range()),
+        (None, Some(_)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
+            (Some(by_end), ..) => format!("an input became another: with it {}", quantities::factor(by_end)),
+            (None, Some(measured), Some(prediction)) => {
+                near(&measured, prediction.total(), prediction.range())
+            }
             _ => WITHIN.to_owned(),
         },
         (None, None) if is_limit(point) => "set, not predicted".to_owned(),

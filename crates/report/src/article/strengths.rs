@@ -12,7 +12,7 @@ use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{Explanation, FAIR, MechanismKind, PointResult, Results, distance};
+use fathom_engine::results::{CLOSE, Explanation, FAIR, MechanismKind, PointResult, Results, distance};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
@@ -21,7 +21,7 @@ const EACH: usize = 3;
 const SURPRISES: usize = 5;
 
 /// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
-const NOTABLE: f64 = 1.25;
+const NOTABLE: f64 = CLOSE;
 
 pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
     // Of a size neither more nor less is better: the file cache may be as large as a limit that was set.

@@ -16,7 +16,8 @@ pub(super) const RULE: Rule = Rule {
     points: &[BETWEEN, READERS],
 };
 
-const BETWEEN: Selector = Selector::only(
+/// The time between completions of random blocks read past the page cache, by the number of requests in flight.
+pub(crate) const BETWEEN: Selector = Selector::only(
     "filesystem/read",
     &[
         ("call", Name("io_uring")),

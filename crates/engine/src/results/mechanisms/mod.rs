@@ -4,7 +4,7 @@
 mod adjacent_line;
 mod arguments;
 mod common_limit;
-mod device_limit;
+pub(super) mod device_limit;
 mod fault_around;
 mod flat_load;
 mod guest_exit;
@@ -13,7 +13,7 @@ mod lines_in_flight;
 mod process;
 mod processes_made;
 mod read_ahead;
-mod read_around;
+pub(super) mod read_around;
 mod remote_order;
 mod shared_cache;
 mod shared_path;

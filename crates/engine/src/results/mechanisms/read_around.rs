@@ -17,7 +17,8 @@ pub(super) const RULE: Rule = Rule {
 
 const READ: Selector =
     Selector::only("memory/fault_extent", &[("method", Name("residency")), ("state", Name("cold"))]);
-const RANDOM: Selector = Selector::only(
+/// A random block of a cold file through a mapping.
+pub(crate) const RANDOM: Selector = Selector::only(
     "filesystem/read",
     &[
         ("call", Name("mmap")),
@@ -27,7 +28,8 @@ const RANDOM: Selector = Selector::only(
         ("file", Number(64 << 20)),
     ],
 );
-const WITHOUT: Selector = Selector::only(
+/// The same with the pages around it not read.
+pub(crate) const WITHOUT: Selector = Selector::only(
     "filesystem/read",
     &[
         ("call", Name("mmap")),

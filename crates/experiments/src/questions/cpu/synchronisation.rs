@@ -176,7 +176,7 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
 
 /// What a hand-over across CPUs takes against one on one CPU, by the quickest mechanism of which both are known and of like state.
 fn crossing(across: &[(&'static str, Found)], known: &Known) -> Option<Statement> {
-    let of_one_state = |one: &Found| !one.is_mixture && one.states.is_none();
+    let of_one_state = |one: &Found| !one.is_mixture && one.is_of_one_state();
     let (name, one, ratio) =
         across.iter().filter(|(_, across)| of_one_state(across)).find_map(|(name, across)| {
             let one = known.found(ABOUT.name, &Point::at(Placement::OneCpu).named(&MECHANISM, name))?;

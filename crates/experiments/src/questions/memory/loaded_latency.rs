@@ -213,7 +213,7 @@ impl LoadedLoad {
     }
 
     fn takes_longer_than(&self, other: &Found) -> bool {
-        let both_of_one = self.latency.states.is_none() && other.states.is_none();
+        let both_of_one = self.latency.is_of_one_state() && other.is_of_one_state();
         let is_longer = self.latency.value > other.value;
         both_of_one && is_longer && self.latency.differs_in_one_core_state(other) == Some(true)
     }
@@ -259,7 +259,7 @@ fn latencies(known: &Known) -> Option<Finding> {
 /// may be the least known of all.
 fn longer(idle: Found, loads: &[LoadedLoad]) -> Option<Statement> {
     let upper =
-        |time: &Found| time.ends().filter(|_| time.states.is_none()).map_or(f64::INFINITY, |(_, high)| high);
+        |time: &Found| time.ends().filter(|_| time.is_of_one_state()).map_or(f64::INFINITY, |(_, high)| high);
     let lowest = loads.iter().min_by(|one, other| upper(&one.latency).total_cmp(&upper(&other.latency)))?;
     // Beside the idle memory every load is compared already.
     if upper(&idle) <= upper(&lowest.latency) {

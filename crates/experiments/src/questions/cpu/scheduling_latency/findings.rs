@@ -24,7 +24,7 @@ fn idle_and_busy(known: &Known) -> Option<Finding> {
     let mut idle_is_later = vec![];
     let wakes = [TIMER, MESSAGE].into_iter().filter_map(|wake| {
         let (idle, busy) = (late(wake, (0, NONE), known)?, late(wake, (1, LoadPolicy::Other.name()), known)?);
-        if busy.states.is_none() && idle.states.is_none() && busy.differs_from(&idle) == Some(true) {
+        if busy.is_of_one_state() && idle.is_of_one_state() && busy.differs_from(&idle) == Some(true) {
             idle_is_later.push(idle.value > busy.value);
         }
         Some((
@@ -61,7 +61,7 @@ fn tail(wake: &str, known: &Known) -> Option<Finding> {
     let [(fewest, least), .., (most, highest)] = all[..] else { return None };
     let grows = highest.value > least.value && highest.differs_from(&least) == Some(true);
     let median = late(wake, load(fewest), known).zip(late(wake, load(most), known)).filter(|(few, many)| {
-        few.states.is_none() && many.states.is_none() && many.differs_in_one_core_state(few) == Some(false)
+        few.is_of_one_state() && many.is_of_one_state() && many.differs_in_one_core_state(few) == Some(false)
     });
     let each = all.iter().map(|(busy, share)| {
         statement!(
@@ -92,8 +92,8 @@ fn policies(wake: &str, known: &Known) -> Option<Finding> {
     let of = |policy: LoadPolicy| Some((policy.name(), late(wake, (1, policy.name()), known)?));
     let others: Vec<(&str, Found)> =
         [LoadPolicy::Batch, LoadPolicy::Idle].into_iter().filter_map(of).collect();
-    let is_like = |late: &Found| late.states.is_none() && late.differs_from(&usual) == Some(false);
-    let all_are_like = usual.states.is_none() && others.iter().all(|(_, late)| is_like(late));
+    let is_like = |late: &Found| late.is_of_one_state() && late.differs_from(&usual) == Some(false);
+    let all_are_like = usual.is_of_one_state() && others.iter().all(|(_, late)| is_like(late));
     let name = |policy: &str| format!("{wake}, one {policy}");
     let each = others.iter().map(|(policy, late)| {
         let late = if all_are_like {

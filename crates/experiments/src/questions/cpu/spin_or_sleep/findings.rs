@@ -91,7 +91,7 @@ fn latency_by_length(known: &Known) -> Option<Statement> {
     let [short, middle, long] = LENGTHS.map(|length| result(FUTEX, length, LATENCY, known));
     let [short, middle, long] = [short?, middle?, long?];
     let rises = long.value > short.value && long.differs_in_one_core_state(&short) == Some(true);
-    let of_one_state = [short, middle, long].iter().all(|latency| latency.states.is_none());
+    let of_one_state = [short, middle, long].iter().all(Found::is_of_one_state);
     let [first, second, last] = LENGTHS.map(of_length);
     (rises && of_one_state).then(|| {
         statement!(

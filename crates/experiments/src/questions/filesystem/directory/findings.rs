@@ -98,7 +98,7 @@ fn times_alone(time: Found, alone: Found, name: &str) -> Statement {
 
 /// Whether threads surely take longer in one directory than if one after the other changed it.
 fn exceeds_waiting(shared: Found, alone: Found, threads: u64) -> bool {
-    let of_one_state = shared.states.is_none() && alone.states.is_none();
+    let of_one_state = shared.is_of_one_state() && alone.is_of_one_state();
     let ratio = shared.over(alone);
     of_one_state && ratio.is_of_one_core_state() && ratio.ends().is_some_and(|(low, _)| low > threads as f64)
 }

@@ -79,7 +79,7 @@ pub fn second_cpu(known: &Known) -> Option<Finding> {
 
 /// Whether neither is of a machine in several states.
 fn of_one_state(one: &Found, two: &Found) -> bool {
-    one.states.is_none() && two.states.is_none()
+    one.is_of_one_state() && two.is_of_one_state()
 }
 
 #[cfg(test)]

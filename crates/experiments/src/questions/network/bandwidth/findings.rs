@@ -103,8 +103,8 @@ fn ways_compared(known: &Known) -> Option<Finding> {
 fn others_beside(tcp: Found, known: &Known) -> Option<Statement> {
     let best = |by: &'static str| Some((format!("best of a {by}"), by, best(by, WITHIN, known)?.1));
     let others: Vec<(String, &str, Found)> = [UNIX, PIPE].into_iter().filter_map(best).collect();
-    let is_like = |other: &Found| other.states.is_none() && other.differs_from(&tcp) == Some(false);
-    if others.len() > 1 && tcp.states.is_none() && others.iter().all(|(.., rate)| is_like(rate)) {
+    let is_like = |other: &Found| other.is_of_one_state() && other.differs_from(&tcp) == Some(false);
+    if others.len() > 1 && tcp.is_of_one_state() && others.iter().all(|(.., rate)| is_like(rate)) {
         let each = others.iter().map(|(name, by, rate)| statement!("a {by} {rate}", rate = rate.named(name)));
         let each = Statement::joined(each, " and ")?;
         return Some(statement!("; {each}, not significantly different", each));

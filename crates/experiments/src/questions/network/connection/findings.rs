@@ -43,7 +43,7 @@ fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
     let (whole, round_trip) = (duration(of, path, known)?, round_trip(path, known)?);
     let way = if path == PEER { "to the peer" } else { "over loopback across CPUs" };
     // A machine in several states has no one ratio.
-    let has_one = whole.states.is_none() && round_trip.states.is_none();
+    let has_one = whole.is_of_one_state() && round_trip.is_of_one_state();
     let in_trips = has_one.then(|| {
         statement!(
             ", or {ratio} round trips of a byte by TCP",
