@@ -122,6 +122,42 @@ fn neighbours_of_every_kind_are_told_from_none() {
     }
 }
 
+/// Quotients between the quantiles of a run's, a thousand in each part.
+fn by_parts(quantiles: &[f64]) -> Vec<f64> {
+    let between = |ends: &[f64]| {
+        let (first, last) = (ends[0], ends[1]);
+        (0..1000).map(move |step| first + (last - first) * (f64::from(step) + 0.5) / 1000.0)
+    };
+    quantiles.windows(2).flat_map(between).collect()
+}
+
+#[test]
+fn a_neighbour_whose_work_varies_leaves_no_valley_and_is_told_all_the_same() {
+    // The fortieths of 1,139,939 readings in a default run of a guest of Zen 3: alone in three eighths, and from there spread evenly.
+    let fortieths = [
+        1.940, 1.949, 1.949, 1.950, 1.956, 1.957, 1.958, 1.965, 1.966, 1.967, 1.974, 1.974, 1.974, 1.975,
+        1.975, 1.992, 2.026, 2.082, 2.132, 2.180, 2.230, 2.283, 2.339, 2.398, 2.459, 2.525, 2.590, 2.659,
+        2.732, 2.809, 2.892, 2.974, 3.033, 3.125, 3.222, 3.323, 3.441, 3.566, 3.704, 3.841, 4.500,
+    ];
+    let found = levels(&by_parts(&fortieths), 0.0125).expect("the core alone");
+    assert!((found.alone / 1.965 - 1.0).abs() < 0.01, "{found:?}");
+    let states = [1.945, 1.965, 1.99].map(|quotient| found.state(quotient));
+    assert_eq!(states, [Occupancy::Alone; 3], "{found:?}");
+    let states = [2.06, 2.2, 2.6, 3.2, 3.8].map(|quotient| found.state(quotient));
+    assert_eq!(states, [Occupancy::Shared; 5], "{found:?}");
+}
+
+#[test]
+fn readings_that_waver_upwards_are_no_neighbour() {
+    // One level with a tail: what lies above the peak is as high as its foot.
+    let mut chance = Chance::new(6);
+    for tail in [0.05, 0.1, 0.2, 0.4] {
+        let quotients: Vec<f64> = (0..20_000).map(|_| 0.77 * (1.0 - tail * chance.uniform().ln())).collect();
+        let found = levels(&quotients, 0.002);
+        assert!(found.as_ref().is_none_or(|found| found.shared.is_none()), "{tail}: {found:?}");
+    }
+}
+
 #[test]
 fn a_level_that_grows_out_of_the_core_alone_is_one() {
     // The twentieths of 628,880 readings in a run of a guest of Zen 4: alone in a quarter, and of the others none stands out.
@@ -129,12 +165,7 @@ fn a_level_that_grows_out_of_the_core_alone_is_one() {
         1.88, 1.95, 1.95, 1.96, 1.96, 1.96, 2.06, 2.17, 2.26, 2.35, 2.45, 2.56, 2.67, 2.79, 2.92, 3.05, 3.20,
         3.34, 3.50, 3.69, 5.00,
     ];
-    let between = |ends: &[f64]| {
-        let (first, last) = (ends[0], ends[1]);
-        (0..1000).map(move |step| first + (last - first) * (f64::from(step) + 0.5) / 1000.0)
-    };
-    let quotients: Vec<f64> = twentieths.windows(2).flat_map(between).collect();
-    let found = levels(&quotients, 0.025).expect("the core alone");
+    let found = levels(&by_parts(&twentieths), 0.025).expect("the core alone");
     assert!((found.alone / 1.955 - 1.0).abs() < 0.01, "{found:?}");
     assert_eq!(found.state(1.95), Occupancy::Alone);
     let states = [2.15, 2.30, 2.60, 3.00, 3.50].map(|quotient| found.state(quotient));

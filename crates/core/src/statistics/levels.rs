@@ -5,7 +5,7 @@
 //! lengthens the stream and not the chain. An unshared core therefore gives the lowest quotient, always about the same, and a
 //! neighbour gives higher ones, which vary with its work. These levels differ between models of core and are found from the
 //! quotients themselves: they are counted on a logarithmic scale, and the lowest peak that stands above the values after it is
-//! the unshared core. An interrupt during the chain makes a quotient too low, and one during the stream too high; such quotients
+//! the unshared core. A neighbour's quotients are another peak, or are spread from the first one upwards. An interrupt during the chain makes a quotient too low, and one during the stream too high; such quotients
 //! are few and scattered, so they make no peak.
 //!
 //! One thing cannot be known: a core that was always shared shows its shared level as its lowest. Then there is one level, and
@@ -44,6 +44,10 @@ const PEAK_END_SHARE: f64 = 0.05;
 /// microsecond. If more lie below the unshared core, they are another level, and it is unknown which of the two is the unshared one;
 /// if more lie above it and nothing parts them from it, it is unknown where the unshared core ends.
 const MOST_INTERRUPTED: f64 = 0.05;
+
+/// The greatest height, as a share of that of the unshared core's peak, of quotients that are spread from it upwards without a valley:
+/// of the readings within the peak so few can be theirs, and they are hardly slowed.
+const SPREAD: f64 = 0.2;
 
 /// The number of standard errors of a count by which two heights must differ to be significant; there are hundreds to compare.
 const ERRORS: f64 = 4.0;
@@ -144,7 +148,9 @@ impl LevelHistogram {
         let shared = row
             .second(fallen.min(to), end, LEAST_SHARED * total)
             .filter(|(shared, _)| *shared >= middle + bins(REACH))
-            .or_else(|| row.second(to, end, LEAST_SHARED * total));
+            .or_else(|| row.second(to, end, LEAST_SHARED * total))
+            // Its lower side shows how wide the peak is: nothing else lies there.
+            .or_else(|| row.spread(2 * middle - from, end, height).filter(|_| step <= FINE));
         let beyond = if shared.is_none() { row.between(to, end) } else { 0.0 };
         if row.between(0, from).max(beyond) > MOST_INTERRUPTED * total {
             return None;
@@ -223,6 +229,13 @@ impl Histogram {
     fn second(&self, from: usize, end: usize, least: f64) -> Option<(usize, (usize, usize))> {
         let valley = self.valley(from, end).filter(|valley| self.between(*valley, end) >= least)?;
         Some((self.median(valley, end)?, (valley, end)))
+    }
+
+    /// The same for a neighbour whose work varies: its quotients are spread from the end of a sharp peak upwards, and none stands out.
+    fn spread(&self, from: usize, end: usize, height: f64) -> Option<(usize, (usize, usize))> {
+        let is_low = (from..end).all(|place| self.height(place) <= SPREAD * height);
+        let is_more_than_interrupts = self.between(from, end) > MOST_INTERRUPTED * self.between(0, BINS);
+        (is_low && is_more_than_interrupts).then(|| Some((self.median(from, end)?, (from, end)))).flatten()
     }
 
     /// The lowest place between two, or its middle if it is wide, if a peak rises after it.
