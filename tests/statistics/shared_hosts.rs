@@ -324,3 +324,22 @@ fn a_core_that_is_alone_only_after_all_have_their_shared_value_still_gives_the_v
     let with_value = all.clone().filter(|point| host.alone[*point].len() >= MINIMUM_TRIALS);
     assert_eq!(with_value.count(), all.count(), "the run ended after {end} s");
 }
+
+#[test]
+fn rare_moments_alone_complete_values_instead_of_beginning_all() {
+    for (share, lasts) in [(0.95, 0.2), (0.95, 1.0), (0.97, 0.2)] {
+        let (mut trials, mut values) = (0, 0);
+        for seed in 1..=4 {
+            let mut host = Host::new(share, lasts, 1.4, seed);
+            run(&mut host, SCATTER);
+            let alone = (0..POINTS).filter(|point| minds(*point)).map(|point| host.alone[point].len());
+            trials += alone.clone().sum::<usize>();
+            values += alone.filter(|trials| *trials >= MINIMUM_TRIALS).count();
+        }
+        println!("{share} {lasts}: {trials} trials alone, {values} values");
+        assert!(
+            values * MINIMUM_TRIALS * 10 >= trials * 7,
+            "{share} {lasts}: {trials} trials, {values} values"
+        );
+    }
+}

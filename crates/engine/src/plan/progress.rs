@@ -124,7 +124,7 @@ impl Progress {
     }
 
     /// The trials with the core alone, of short work that has too few of them for its estimate.
-    fn alone(&self) -> Option<usize> {
+    pub(super) fn alone(&self) -> Option<usize> {
         self.core.map(|core| core.alone).filter(|alone| *alone < MINIMUM_TRIALS)
     }
 }

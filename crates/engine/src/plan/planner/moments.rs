@@ -2,8 +2,10 @@
 //! work that does not mind is done, and the few trials of each point that show what a neighbour costs.
 
 use super::{Now, Phase, Planner, done};
+use crate::plan::jobs::Importance;
 use crate::plan::progress::Progress;
 use crate::plan::step::{CoreWanted, Moment, Step};
+use std::cmp::Reverse;
 use std::time::Duration;
 
 /// A preparation that is not repeated because the core was shared for some of its trials.
@@ -82,7 +84,7 @@ impl Planner {
         };
         let (alone, shared) = (CoreWanted::Alone, CoreWanted::Shared);
         place(shared, &lags)
-            .or_else(|| place(alone, &|part| self.minds(part, now) && self.suits(part, alone, now)))
+            .or_else(|| self.first_alone(now).map(|place| (place, alone)))
             .or_else(|| place(alone, &|part| !self.awaits_shared(part, now)))
             .or_else(|| place(shared, &|part| self.suits(part, shared, now)))
             .or_else(|| {
@@ -91,6 +93,28 @@ impl Planner {
                 let is_ready = |parts: &Vec<usize>| !self.awaits_all_alone(parts, now);
                 (!waits).then(|| (self.queue.iter().position(is_ready).unwrap_or(0), shared))
             })
+    }
+
+    /// The place of the visit for a core that is alone, of work that a neighbour changes: the first of those nearest to their value.
+    fn first_alone(&self, now: Now) -> Option<usize> {
+        let suits = |part: &usize| {
+            let core = CoreWanted::Alone;
+            self.may_be(*part, core, now) && self.minds(*part, now) && self.suits(*part, core, now)
+        };
+        let nearest = |parts: &Vec<usize>| {
+            parts.iter().copied().filter(suits).map(|part| self.nearness_alone(part, now)).max()
+        };
+        let places = self.queue.iter().enumerate();
+        let suiting = places.filter_map(|(place, parts)| Some((nearest(parts)?, Reverse(place))));
+        suiting.max().map(|(_, Reverse(place))| place)
+    }
+
+    /// How near a part is to its value with the core alone, the main figures before the others: such moments may be too rare for all, and
+    /// some trials of each are no value of any.
+    fn nearness_alone(&self, part: usize, now: Now) -> (bool, usize) {
+        let trials = self.progress_of(part, now).filter_map(Progress::alone).max();
+        let is_main = self.layout.parts[part].importance == Importance::Main;
+        (is_main && trials.is_some(), trials.unwrap_or(0))
     }
 
     /// The moment as the work of a part has it.
@@ -140,8 +164,11 @@ impl Planner {
     /// to be repeated, or if none is wanted.
     pub(super) fn by_core(&self, parts: Vec<usize>, core: CoreWanted, now: Now) -> (Vec<usize>, Vec<usize>) {
         let block = self.layout.parts[parts[0]].block;
-        let (suiting, others): (Vec<usize>, Vec<usize>) =
+        let (mut suiting, others): (Vec<usize>, Vec<usize>) =
             parts.iter().partition(|part| self.suits(**part, core, now));
+        if core == CoreWanted::Alone {
+            suiting.sort_by_key(|part| Reverse(self.nearness_alone(*part, now)));
+        }
         if suiting.is_empty() || self.prices.preparation[block] > KEPT_PREPARATION_S {
             return (parts, vec![]);
         }
