@@ -5,7 +5,7 @@ use fathom::experiment::{Parameter, Placement, Point};
 use fathom::quantity::Unit;
 use fathom::record::{Look, PlannedPoint, Run, Trial, TrialOutcome};
 use fathom::report::{Form, RunReport, Style, render};
-use fathom::results::{CpuDistances, InterimEstimate, KnownStates, PointResult, Results};
+use fathom::results::{CpuDistances, InterimEstimate, KnownStates, Outcome, PointResult, Results};
 use fathom::verify::population::Chance;
 
 /// Nanoseconds of the work while a line takes so long, and of work on one CPU.
@@ -145,6 +145,33 @@ fn what_was_measured_at_the_rarer_distance_lacks_trials_at_the_usual_one() {
     assert!(all.is_elsewhere && all.valid == 3 && all.further == Some(2), "{all:?}");
     let none = interim(5);
     assert!(none.is_elsewhere && none.valid == 0 && none.further.is_some_and(|more| more >= 4), "{none:?}");
+}
+
+#[test]
+fn too_few_trials_at_each_distance_give_no_value() {
+    let outcome = |rounds: u32, looks_agree: bool| {
+        let mut run = run(rounds, |round| round % 2 == 0, 10);
+        // Looks over the rest of the run at both distances, so that both are known.
+        let (end, hz) = (run.looks.last().expect("looks").at_s, run.header.clock.ticks_per_second);
+        run.looks.extend((1..=20).map(|nth| Look {
+            at_s: end + f64::from(nth),
+            cores: vec![],
+            line_ticks: Some(2.0 * (if nth > 10 { NEAR_NS } else { FAR_NS }) * hz / 1e9),
+        }));
+        if !looks_agree {
+            run.looks.iter_mut().for_each(|look| look.line_ticks = Some(2.0 * NEAR_NS * hz / 1e9));
+        }
+        Results::of(&run).points.swap_remove(0)
+    };
+    let point = outcome(6, true);
+    let Outcome::Disturbed { by, unusable } = &point.outcome else { panic!("{:?}", point.outcome) };
+    assert!(
+        by.contains("of its 6 trials 3 while a line took 2") && by.contains("an interval needs 4 at"),
+        "{by}"
+    );
+    assert!(unusable.trials == 6 && point.cpu_distance.is_none());
+    assert!(outcome(8, true).estimate().is_some_and(|found| found.trials == 4));
+    assert!(outcome(6, false).estimate().is_some_and(|found| found.trials == 6), "one distance");
 }
 
 #[test]

@@ -17,7 +17,7 @@ fn a_run_prints_its_table_and_leaves_a_run_file_and_a_page() -> Outcome {
     let output = short_run(&file).assert().success().get_output().clone();
     let (table, said) = (text(&output.stdout), text(&output.stderr));
     // Which of its figures have their trials in so short a time is the host's, and a disturbed one is named with its fault.
-    let is_named = ["\n  system call (getppid)", "may be of another operation: cpu/system_call getppid"];
+    let is_named = ["\n  system call (getppid)", "Do not use cpu/system_call"];
     assert!(is_named.iter().any(|name| table.contains(name)) && table.contains("\nMain figures"), "{table}");
     assert!(table.lines().count() <= fathom::report::screen::MOST_LINES, "{table}");
     let shown = |full: &[&str]| {

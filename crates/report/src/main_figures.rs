@@ -24,6 +24,8 @@ pub(super) struct Main<'run> {
     pub role: Option<&'static str>,
     /// Whether it is one of the dozen that represent a machine.
     pub leads: bool,
+    /// Whether it is the best of several settings.
+    pub is_best: bool,
     pub source: FigureSource<'run>,
 }
 
@@ -274,7 +276,14 @@ pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run
         (true, Some(point)) => {
             let words = words::short_label(*point, &point.point);
             let name = of_experiment(name, &words);
-            vec![Main { name, words, role: None, leads: false, source: FigureSource::Point(point) }]
+            vec![Main {
+                name,
+                words,
+                role: None,
+                leads: false,
+                is_best: false,
+                source: FigureSource::Point(point),
+            }]
         }
         _ => distinct(chosen),
     }
@@ -351,6 +360,7 @@ fn choose<'run>(
         words,
         role: Some(figure.words),
         leads: figure.leads,
+        is_best: figure.at.0.iter().any(|(_, at)| matches!(at, At::Best)),
         source: FigureSource::Point(point),
     })
 }
@@ -371,6 +381,7 @@ fn slope<'run>(
         words,
         role: Some(figure.words),
         leads: figure.leads,
+        is_best: figure.at.0.iter().any(|(_, at)| matches!(at, At::Best)),
         source: FigureSource::Slope(trend),
     })
 }

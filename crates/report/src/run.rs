@@ -271,7 +271,7 @@ pub(super) fn doubts<'run>(results: &'run Results) -> Vec<FailingClaim<'run>> {
     let mut doubts: Vec<FailingClaim> = vec![];
     for point in results.points.iter().filter(|point| is_doubtful(point)) {
         for check in point.evidence.checks().iter().filter(|check| !check.holds) {
-            let label = words::label(point, &point.point);
+            let label = words::full_label(point, &point.point);
             let alike = doubts
                 .iter_mut()
                 .find(|doubt| doubt.experiment == point.experiment && doubt.claim == check.claim);
@@ -300,14 +300,6 @@ pub(super) fn not_judged(results: &Results) -> Vec<String> {
 }
 
 impl FailingClaim<'_> {
-    /// The number of points or the only one, and the claim.
-    pub fn brief(&self) -> String {
-        match self.points.as_slice() {
-            [one] => format!("{one}: {}", self.claim),
-            many => format!("{}: {}", plural(many.len(), "point"), self.claim),
-        }
-    }
-
     /// The points in a word or two, and the claim with the observation.
     pub fn sentence(&self) -> String {
         match self.points.as_slice() {

@@ -5,7 +5,7 @@ use fathom_core::experiment::{AXIS_PLACEMENT, Effort, Placement, Point, Scale, V
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
-use fathom_core::statistics::Estimate;
+use fathom_core::statistics::{Estimate, Mode};
 use fathom_engine::record::MethodParameter;
 use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};
 use std::borrow::Cow;
@@ -49,6 +49,17 @@ impl Declares for TrendResult {
 pub fn label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
     let words: Vec<String> = names(of, point).iter().map(|name| phrase(of, point, name)).collect();
     words.join(" · ")
+}
+
+/// The same with the name of every parameter, where no table's heads or title say what a value is of: `method growth · content holes`.
+pub(super) fn full_label<D: Declares + ?Sized>(of: &D, point: &Point) -> String {
+    let words = names(of, point).into_iter().filter_map(|name| match point.get(&name)? {
+        Value::Name(_) if name != AXIS_PLACEMENT.name => {
+            Some(format!("{} {}", spelt(&name), phrase(of, point, &name)))
+        }
+        _ => Some(phrase(of, point, &name)),
+    });
+    words.collect::<Vec<_>>().join(" · ")
 }
 
 /// A value with its interval in the unit of its row: `262 ns (259–266)`.
@@ -162,6 +173,13 @@ pub(super) fn observed(unit: Unit, value: f64) -> String {
     quantities::value(unit, value)
 }
 
+/// The modes of a point's observations, each with its share of them.
+pub(super) fn modes(point: &PointResult) -> String {
+    let of =
+        |mode: &Mode| format!("{} ({})", observed(point.unit, mode.centre), quantities::percent(mode.share));
+    point.modes.iter().map(of).collect::<Vec<_>>().join(", ")
+}
+
 /// The head of a column of measured values.
 pub(super) fn quantity(unit: Unit) -> &'static str {
     match unit {
@@ -249,4 +267,18 @@ pub(super) fn shared_label(point: &PointResult, shared: &[String]) -> String {
     let others =
         point.point.parameters().map(|(name, _)| name.to_owned()).filter(|name| !shared.contains(name));
     label(point, &others.fold(point.point.clone(), |rest: Point, name| rest.without(&name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Parameter;
+
+    #[test]
+    fn a_full_label_says_what_each_value_is_of() {
+        const METHOD: Parameter = Parameter::of("how_sized", "", &["growth"]);
+        let point = Point::at(Placement::OneCpu).named(&METHOD, "growth");
+        assert_eq!(full_label("none/such", &point), "how sized growth · on one CPU");
+        assert_eq!(label("none/such", &point), "growth · on one CPU");
+    }
 }

@@ -4,6 +4,8 @@
 
 use crate::record::{Header, Run, Trial};
 use fathom_core::experiment::{LineLooks, Placement, Point};
+use fathom_core::quantities;
+use fathom_core::quantity::Unit;
 use fathom_core::sorting;
 use fathom_core::statistics::MINIMUM_TRIALS;
 
@@ -110,9 +112,44 @@ impl CpuDistances {
     /// The place of the distance during a trial that began then: what the looks before and after it agree on; while its visit
     /// goes on, the one before.
     fn during(&self, began_s: f64) -> Option<usize> {
+        let (before, after) = self.around(began_s)?;
+        (before == after).then_some(before).flatten()
+    }
+
+    /// The places before and after a trial that began then.
+    fn around(&self, began_s: f64) -> Option<(Option<usize>, Option<usize>)> {
         let next = self.looks.partition_point(|(at_s, _)| *at_s <= began_s);
-        let before = self.looks[next.checked_sub(1)?].1?;
-        self.looks.get(next).is_none_or(|(_, after)| *after == Some(before)).then_some(before)
+        let before = self.looks[next.checked_sub(1)?].1;
+        Some((before, self.looks.get(next).map_or(before, |(_, after)| *after)))
+    }
+
+    /// What disturbed a point on both CPUs whose trials are known to be of several distances, none of which has enough of them: the median
+    /// of all would be of none. `None` for others.
+    pub(super) fn mixed(&self, header: &Header, point: &Point, trials: &[&Trial]) -> Option<String> {
+        let at = self.by_distance(trials);
+        let trials = trials.iter().filter(|trial| trial.observed());
+        let is_moved = |trial: &&&Trial| matches!(self.around(trial.began_s), Some((Some(before), Some(after))) if before != after);
+        let moved = trials.clone().filter(is_moved).count();
+        let are_of_several = moved > 0 || at.iter().filter(|at| !at.is_empty()).count() > 1;
+        let any_enough = at.iter().any(|at| at.len() >= MINIMUM_TRIALS);
+        if !is_of_both(header, point) || !are_of_several || any_enough {
+            return None;
+        }
+        let each = self.distances.iter().zip(&at).filter(|(_, at)| !at.is_empty());
+        let each = each.map(|(distance, at)| {
+            format!(
+                "{} while a line took {}",
+                at.len(),
+                quantities::value(Unit::Nanoseconds, distance.line_ns)
+            )
+        });
+        let during = (moved > 0).then(|| format!("{moved} while that changed"));
+        let each: Vec<String> = each.chain(during).collect();
+        Some(format!(
+            "its two CPUs were moved nearer and apart: of its {} trials {}; an interval needs {MINIMUM_TRIALS} at one distance",
+            trials.count(),
+            each.join(", ")
+        ))
     }
 
     /// The trials of a point on both CPUs by their distance; `None` for other work, and if no distance has enough of them: then the

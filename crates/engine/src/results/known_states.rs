@@ -58,6 +58,11 @@ impl KnownStates<'_> {
         self.distances?.divide(&run.header, &planned.point, trials)
     }
 
+    /// What disturbed a point whose trials are of several distances of its CPUs, too few at each.
+    pub(super) fn mixed(&self, run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Option<String> {
+        self.distances?.mixed(&run.header, &planned.point, trials)
+    }
+
     /// What the point lacks at the distance of most of the time.
     pub(super) fn lack(&self, run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Option<Lack> {
         self.distances?.lack(&run.header, &planned.point, trials)

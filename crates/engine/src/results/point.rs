@@ -243,8 +243,9 @@ fn judge(
     let outcome = match (headline, unaffordable) {
         (_, Some(reason)) => Outcome::Skipped { reason },
         (Some(mut headline), None) => {
-            if let Some(check) = disturbed {
-                Outcome::Disturbed { by: check.seen, unusable: headline.estimate }
+            let by = disturbed.map(|check| check.seen).or_else(|| states.mixed(run, planned, &valid));
+            if let Some(by) = by {
+                Outcome::Disturbed { by, unusable: headline.estimate }
             } else {
                 let step = planned.method().map_or(0.0, |method| method.step(&planned.point));
                 headline.resolution = headline.resolution.max(step);

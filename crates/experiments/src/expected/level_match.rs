@@ -33,6 +33,9 @@ const LATER: f64 = 0.5;
 /// above the published latency of the next level is not that level's, which then has none.
 const ANOTHER: f64 = 3.0;
 
+/// The factor below the latency of memory from which a point, with its interval, is not of memory alone: noise moves a median by less.
+const LESS: f64 = 1.1;
+
 /// A curve in the order of x, and its plateaus.
 pub(super) struct ShownCurve<'curve> {
     pub curve: &'curve [CurvePoint],
@@ -72,7 +75,7 @@ impl<'curve> ShownCurve<'curve> {
         rise(self.curve, plateau, published, around).filter(|_| published > plateau.value)
     }
 
-    /// The start of memory (or of page walks), whatever a data sheet declares: the first plateau above half of the latency of the
+    /// From where on loads are of memory for the most part (or of page walks), whatever a data sheet declares: the first plateau above half of the latency of the
     /// largest set, in a sweep that goes beyond every limit or shows far more than the published latency of the last level.
     pub(super) fn memory_from(&self, limits: &[Limit]) -> Option<f64> {
         let (furthest, most, _) = self.curve.last()?;
@@ -81,6 +84,18 @@ impl<'curve> ShownCurve<'curve> {
         let slow = last.expected.is_some_and(|(own, _)| *most > ANOTHER * own);
         let first = self.plateaus.iter().find(|plateau| 2.0 * plateau.value > *most)?;
         (beyond || slow).then_some(first.from)
+    }
+
+    /// Where the latency of memory is reached: the last plateau, and its first point from which on none takes less for certain. Those
+    /// before are of a transition, also where the curve is nearly flat in it. `None` if even the largest set takes less.
+    pub(super) fn memory_reached(&self, limits: &[Limit]) -> Option<(&Plateau, f64)> {
+        let from = self.memory_from(limits)?;
+        let last = self.plateaus.last().filter(|last| last.from >= from)?;
+        let takes_less = |(_, latency, interval): &CurvePoint| {
+            latency * LESS < last.value && interval.is_none_or(|of| of.high < last.value)
+        };
+        let own = self.curve.iter().rev().take_while(|point| point.0 >= last.from && !takes_less(point));
+        Some((last, own.last()?.0))
     }
 
     /// The plateau before memory that no limit explains: that of the last level, if it ends before its declared limit. One whose

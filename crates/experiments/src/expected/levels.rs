@@ -25,11 +25,8 @@ impl Along {
 
     /// A position on the axis, given as a logarithm to base 2.
     fn place(self, at: f64, interval: Interval, name: &str) -> Statement {
-        let [value, low, high] = [at, interval.low, interval.high].map(|log| {
-            let number = log.exp2();
-            // Pages are whole; logarithms and powers leave a digit of their own.
-            if self.dimension == Dimension::Count { number.round() } else { number }
-        });
+        // Bytes and pages are whole; logarithms and powers leave a digit of their own.
+        let [value, low, high] = [at, interval.low, interval.high].map(|log| log.exp2().round());
         let measured = Measured { value, interval: Some(Interval { low, high }) };
         statement!(
             "{place}{noun}",
@@ -78,7 +75,7 @@ pub fn of_caches(known: &Known, pages: &str, curve: &LevelCurve) -> Option<Findi
 }
 
 /// The levels found in a curve in the order of x: each begins where the one before it ends, and the level beyond the last begins
-/// with its plateau.
+/// where its latency is reached.
 pub fn levels(limits: &[Limit], curve: &LevelCurve) -> Vec<Level> {
     let shown = ShownCurve::of(curve);
     let memory = shown.memory_from(limits);
@@ -89,8 +86,12 @@ pub fn levels(limits: &[Limit], curve: &LevelCurve) -> Vec<Level> {
             levels.push(Level { name: limit.name.clone(), from, to: Some(ends.at.exp2()) });
         }
     }
-    let memory = memory.map(|from| Level { name: "memory".to_owned(), from: Some(from.exp2()), to: None });
-    levels.extend(memory);
+    let memory = shown.memory_reached(limits);
+    levels.extend(memory.map(|(_, from)| Level {
+        name: "memory".to_owned(),
+        from: Some(from.exp2()),
+        to: None,
+    }));
     levels
 }
 
@@ -120,34 +121,44 @@ pub fn statements(limits: &[Limit], curve: &LevelCurve, along: Along) -> Vec<Sta
             ends
         ))
     }));
-    statements.extend(beyond_last(&shown, memory, along));
+    statements.extend(beyond_last(&shown, limits, along));
     statements
 }
 
-/// The finding on memory, or page walks: the latency of the largest sets, and its start.
-fn beyond_last(shown: &ShownCurve, memory: Option<f64>, along: Along) -> Option<Statement> {
-    let from = memory?.exp2().round();
-    let last = shown.plateaus.last()?;
+/// The finding on memory, or page walks: the latency of the largest sets, from where on it is reached, and the transition before.
+fn beyond_last(shown: &ShownCurve, limits: &[Limit], along: Along) -> Option<Statement> {
+    let (last, reached) = shown.memory_reached(limits)?;
     let beyond = along.beyond;
-    let from = Found::exact(from, along.dimension).named(&format!("{beyond}, from"));
-    let rising =
-        shown.curve.last().filter(|(_, _, interval)| interval.is_some_and(|of| of.low > ABOVE * last.value));
-    let rising = rising.map(|(at, latency, interval)| {
-        let largest =
-            Found::exact(at.exp2().round(), along.dimension).named(&format!("{beyond}, the largest"));
+    let point = |(at, latency, interval): &CurvePoint, which: &str| {
+        let of = Found::exact(at.exp2().round(), along.dimension).named(&format!("{beyond}, {which}"));
         let measured = Measured { value: *latency, interval: *interval };
         statement!(
-            ", and not flat: {latency} at {largest}{noun}",
-            latency = latency_of(measured, shown.core).named(&format!("{beyond}, latency of the largest")),
-            largest,
+            "{latency} at {of}{noun}",
+            latency = latency_of(measured, shown.core).named(&format!("{beyond}, latency of {which}")),
+            of,
             noun = along.noun
+        )
+    };
+    let rising =
+        shown.curve.last().filter(|(_, _, interval)| interval.is_some_and(|of| of.low > ABOVE * last.value));
+    let rising = rising.map(|largest| statement!(", and not flat: {of}", of = point(largest, "the largest")));
+    let before = shown.curve.iter().rev().find(|point| point.0 < reached);
+    let is_of_a_level = |at: f64| {
+        let holds = |plateau: &Plateau| 2.0 * plateau.value <= last.value && at <= plateau.to;
+        shown.plateaus.iter().any(holds)
+    };
+    let transition = before.filter(|point| !is_of_a_level(point.0)).map(|last| {
+        statement!(
+            ", after a transition in which a load still takes {of}",
+            of = point(last, "the last of the transition")
         )
     });
     Some(statement!(
-        "{beyond}: {value}, from {from}{noun} on{rising}",
+        "{beyond}: {value}, from {from}{noun} on{transition}{rising}",
         value = value(last, beyond, shown.core),
-        from,
+        from = Found::exact(reached.exp2().round(), along.dimension).named(&format!("{beyond}, from")),
         noun = along.noun,
+        transition,
         rising
     ))
 }
@@ -238,6 +249,34 @@ mod tests {
         LevelCurve { points: quarters.map(|x| (x, y(x), None)).collect(), core: None }
     }
 
+    /// A curve of these sizes (octaves) and times, each within 4 %.
+    fn measured(points: &[(f64, f64)]) -> LevelCurve {
+        let point = |(x, y): &(f64, f64)| (*x, *y, Some(Interval { low: 0.96 * y, high: 1.04 * y }));
+        LevelCurve { points: points.iter().map(point).collect(), core: None }
+    }
+
+    #[test]
+    fn memory_begins_where_no_point_takes_less_than_it_and_what_is_before_is_a_transition() {
+        let at = |from: f64, values: &[f64]| -> Vec<(f64, f64)> {
+            values.iter().enumerate().map(|(nth, y)| (from + 0.25 * nth as f64, *y)).collect()
+        };
+        let cache = at(16.0, &[4.0; 17]);
+        let rising = at(20.25, &[30.0, 60.0, 90.0, 127.0, 128.0, 131.0, 130.0]);
+        let memory = at(22.0, &[178.0, 182.0, 180.0, 181.0, 179.0, 180.0, 181.0, 180.0, 180.0]);
+        let curve = measured(&[cache.clone(), rising, memory.clone()].concat());
+        let limits = limits(&[20]);
+        let shown = text(&limits, &curve);
+        assert!(
+            shown.contains(
+                "from {4194304} on, after a transition in which a load still takes {130} at {3526975}"
+            ),
+            "{shown}"
+        );
+        assert_eq!(levels(&limits, &curve).last().and_then(|level| level.from), Some(4_194_304.0));
+        let sharp = text(&limits, &measured(&[cache, at(20.25, &[180.0; 7]), memory].concat()));
+        assert!(sharp.contains("memory: {") && !sharp.contains("transition"), "{sharp}");
+    }
+
     #[test]
     fn a_limit_that_the_curve_contradicts_is_said_to_be() {
         let curve = steps(&[(14.0, 4.0), (20.0, 16.0)], 24.0);
@@ -264,6 +303,12 @@ mod tests {
 
     fn text(limits: &[Limit], curve: &LevelCurve) -> String {
         Statement::joined(statements(limits, curve, Along::BYTES), "; ").unwrap_or_default().plain()
+    }
+
+    #[test]
+    fn a_place_is_a_whole_number_of_bytes() {
+        let at = 327_680_f64.log2();
+        assert_eq!(Along::BYTES.place(at, Interval { low: at, high: at }, "end").plain(), "{327680}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The evidence that an experiment's operations were those named.
 
 use crate::paper::{Block, Column, Key, Row, Sign, Table, Text};
+use crate::summary::is_in_table;
 use crate::words::{self, plural};
 use fathom_core::experiment::Check;
 use fathom_engine::results::PointResult;
@@ -42,11 +43,11 @@ pub(super) fn judged(points: &[&PointResult]) -> Option<Text> {
     (!sentences.is_empty()).then(|| Text::plain(sentences.trim_start()))
 }
 
-/// The claims that do not hold.
+/// The claims that do not hold, of points with a figure: what has none has none that could be of another operation.
 pub(super) fn failing(points: &[&PointResult]) -> Option<Block> {
-    let failing = || claims(points).filter(|(_, check)| !check.holds);
+    let failing = || claims(points).filter(|(point, check)| !check.holds && is_in_table(point));
     let item = |(point, check): (&PointResult, &Check)| {
-        let label = words::short_label(point, &point.point);
+        let label = words::full_label(point, &point.point);
         Text::sign(Sign::Fails).and(format!(" {label}: {}; observed: {}", check.claim, check.seen))
     };
     let more = failing().count().saturating_sub(MOST_FAILING);
@@ -60,8 +61,10 @@ pub(super) fn blocks(points: &[&PointResult], key: &Key) -> Vec<Block> {
     let rows: Vec<Row> = claims(points)
         .chain(unasked(points))
         .map(|(point, check)| {
+            let without =
+                if check.fails() && !is_in_table(point) { " (left out: it has no value)" } else { "" };
             Row::of([
-                Text::plain(words::short_label(point, &point.point)),
+                Text::plain(words::short_label(point, &point.point) + without),
                 Text::plain(&*check.claim),
                 Text::plain(&*check.seen),
                 Text::sign(sign(check)),

@@ -56,6 +56,7 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
         )
         .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
+        .with_all(few.modes().map(|text| Block::Paragraph(Text::prose(&text))))
         .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
         .with_all(
             cpu_distance::remark(&results.run.header, &points).map(|text| Block::Paragraph(text.into())),

@@ -6,8 +6,8 @@ use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
 use crate::{at_frequency, cpu_distance, occupancy, states, summary, words};
 use fathom_core::experiment::{CoreUse, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
-use fathom_core::quantity::Unit;
-use fathom_core::statistics::Estimate;
+use fathom_core::quantity::{Kind, Unit};
+use fathom_core::statistics::{Estimate, Mode};
 use fathom_engine::results::{Outcome, PointResult, PredictedStep, Results};
 
 /// The most rows that fit on a page.
@@ -37,6 +37,7 @@ impl<'run> MainRows<'run> {
             name: String::new(),
             role: None,
             leads: false,
+            is_best: false,
             source: FigureSource::Point(point),
         });
         let slopes = rows.into_iter().filter(|row| matches!(row.source, FigureSource::Slope(_)));
@@ -46,6 +47,32 @@ impl<'run> MainRows<'run> {
 
     pub(super) fn points(&self) -> Vec<&'run PointResult> {
         self.rows.iter().filter_map(Main::point).collect()
+    }
+
+    /// The modes of rows whose observations gather around values far apart, which one median does not tell; `None` without any.
+    pub(super) fn modes(&self) -> Option<String> {
+        let rows = self.rows.iter().filter_map(|row| Some((row, row.point()?)));
+        let each: Vec<String> =
+            rows.filter_map(|(row, point)| Some(format!("{}: {}", row.words, far_modes(point)?))).collect();
+        let lead =
+            "Observations gather at values far apart, which a median does not tell, with so many at each";
+        (!each.is_empty()).then(|| format!("{lead}: {}.", each.join("; ")))
+    }
+
+    /// How the best of several settings was chosen, if a row is of one: by the end of its interval that it reaches at least.
+    fn of_best(&self) -> &'static str {
+        let best = |kind: Kind| {
+            let is_such = |row: &Main| row.is_best && unit(&row.source).kind() == kind;
+            self.rows.iter().any(is_such)
+        };
+        match (best(Kind::Rate), best(Kind::Cost)) {
+            (true, true) => {
+                " Of several settings the best is the rate whose interval begins highest, or the time whose interval ends lowest."
+            }
+            (true, false) => " Of several settings the best is that whose interval begins highest.",
+            (false, true) => " Of several settings the best is that whose interval ends lowest.",
+            (false, false) => "",
+        }
     }
 
     /// The table; `None` if nothing has a figure. `all` are the tables with every row and column.
@@ -74,10 +101,26 @@ impl<'run> MainRows<'run> {
         let caption = Text::code(experiment).and(format!(": medians over trials{place}. All rows: "));
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
         let rows = self.rows.iter().flat_map(|main| rows(main, shared, self.has_states));
-        let legend = at_frequency::legend(self.points()) + &occupancy::of_unmarked(self.points());
+        let legend =
+            at_frequency::legend(self.points()) + &occupancy::of_unmarked(self.points()) + self.of_best();
         let table = Table::new(key, caption.and(all).and(format!(".{legend}"))).columns(columns).rows(rows);
         Some(table.without_empty_columns(words::ABSENT))
     }
+}
+
+/// The factor between the outermost modes from which they are far apart.
+const FAR_MODES: f64 = 2.0;
+
+/// The modes of a point with their shares, if they are far apart and the point is not given by its states.
+fn far_modes(point: &PointResult) -> Option<String> {
+    let is_shown = point.estimate().is_some() && point.baseline.is_none() && point.mixture.is_none();
+    (is_shown && are_far(&point.modes)).then(|| words::modes(point))
+}
+
+/// Whether the outermost of some modes, in ascending order, are far apart.
+fn are_far(modes: &[Mode]) -> bool {
+    let ends = modes.first().zip(modes.last());
+    ends.is_some_and(|(first, last)| first.centre > 0.0 && last.centre > FAR_MODES * first.centre)
 }
 
 fn unit(source: &FigureSource) -> Unit {
@@ -209,4 +252,18 @@ fn row(main: &Main, shared: Option<Measure>, has_states: bool) -> Row {
         or_absent(factor).into(),
         Text::sign(point.map_or(Sign::Unasked, words::evidence_sign)),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modes_are_far_apart_from_a_factor_of_two_on() {
+        let of = |centres: &[f64]| -> Vec<Mode> {
+            centres.iter().map(|centre| Mode { centre: *centre, share: 0.3 }).collect()
+        };
+        assert!(are_far(&of(&[38.0, 140.0])) && are_far(&of(&[38.0, 60.0, 90.0])));
+        assert!(!are_far(&of(&[38.0, 60.0])) && !are_far(&of(&[38.0])) && !are_far(&of(&[-1.0, 9.0])));
+    }
 }

@@ -255,9 +255,6 @@ fn gathered(point: &PointResult, median: Text) -> Text {
     if point.modes.len() < 2 {
         return median;
     }
-    let modes = point.modes.iter().map(|mode| {
-        format!("{} ({})", words::observed(point.unit, mode.centre), quantities::percent(mode.share))
-    });
     let before = if point.baseline.is_some() { ", before the baseline is subtracted" } else { "" };
     // What stands in one value though it has modes is said to.
     let stands = if point.baseline.is_none() && point.mixture.is_none() {
@@ -265,5 +262,5 @@ fn gathered(point: &PointResult, median: Text) -> Text {
     } else {
         ""
     };
-    median.noted(format!("Modes: {}{before}.{stands}", modes.collect::<Vec<_>>().join(" and ")))
+    median.noted(format!("Modes: {}{before}.{stands}", words::modes(point)))
 }

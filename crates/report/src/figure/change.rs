@@ -10,21 +10,27 @@ use std::cmp::Ordering;
 const STEEP: f64 = 1.25;
 
 impl Curves<'_> {
-    /// What the figure shows: the curve that changes the most, with its least and its greatest value, or that none changes much.
+    /// What the figure shows: the curve that changes the most beyond its intervals, with its least and its greatest value, or that none
+    /// changes much.
     pub(super) fn visible(&self) -> String {
-        let ends = |curve: &Curve| extremes(&curve.marks);
-        let change = |((_, start), (_, end)): ((f64, f64), (f64, f64))| (end / start).max(start / end);
-        let spans = self.members.iter().filter_map(|curve| Some((curve, ends(curve)?)));
-        let Some((curve, span)) =
-            spans.max_by(|(_, one), (_, other)| change(*one).total_cmp(&change(*other)))
-        else {
+        let spans = self.members.iter().filter_map(|curve| Some((curve, extremes(&curve.marks)?)));
+        let spans: Vec<(&Curve, [(f64, &Mark); 2])> = spans.collect();
+        if spans.is_empty() {
             return String::new();
-        };
-        let along = words::spelt(self.along);
-        if change(span) < STEEP {
+        }
+        let steep = || spans.iter().filter(|(_, span)| change(span) >= STEEP);
+        if steep().count() == 0 {
             return self.flat();
         }
-        let rates = Measure::of_rates([(self.unit, span.0.1), (self.unit, span.1.1)]);
+        let along = words::spelt(self.along);
+        let sure = steep().filter(|(_, [one, other])| are_apart(one.1, other.1));
+        let Some((curve, span)) = sure.max_by(|one, other| change(&one.1).total_cmp(&change(&other.1)))
+        else {
+            // The extremes alone do not show that no other two are apart.
+            return String::new();
+        };
+        let [one, other] = span.map(|(place, mark)| (place, mark.value));
+        let rates = Measure::of_rates([(self.unit, one.1), (self.unit, other.1)]);
         let at = |(place, value): (f64, f64)| {
             let value = rates.map_or_else(
                 || quantities::value(self.unit, value),
@@ -33,8 +39,8 @@ impl Curves<'_> {
             format!("{value} at {along} {}", setting(self.scale, place))
         };
         match self.members.len() {
-            1 => format!(" From {} to {}.", at(span.0), at(span.1)),
-            _ => format!(" The steepest is {}: from {} to {}.", curve.name, at(span.0), at(span.1)),
+            1 => format!(" From {} to {}.", at(one), at(other)),
+            _ => format!(" The steepest is {}: from {} to {}.", curve.name, at(one), at(other)),
         }
     }
 
@@ -75,21 +81,31 @@ type NamedMark<'a> = (&'a str, &'a Mark);
 /// The least and the greatest value of a curve with their settings, in the order of these; `None` if it has one setting. Of unlike states of the
 /// core the difference would be in part the neighbour's: those of the state that most marks are of. The median of a machine in several
 /// states is of neither, and no extreme.
-fn extremes(marks: &[(f64, Mark)]) -> Option<((f64, f64), (f64, f64))> {
+fn extremes(marks: &[(f64, Mark)]) -> Option<[(f64, &Mark); 2]> {
     let state = commonest(marks);
     let mine = || {
         let is_one = |mark: &Mark| mark.core == state && mark.value > 0.0 && mark.states.is_empty();
         let of_state = marks.iter().filter(move |(_, mark)| is_one(mark));
-        of_state.map(|(setting, mark)| (*setting, mark.value))
+        of_state.map(|(setting, mark)| (*setting, mark))
     };
     // Where a curve is flat at an extreme, its ends are shown: of equals the first is the least, and the last the greatest.
-    let by_value = |one: &(f64, f64), other: &(f64, f64)| one.1.total_cmp(&other.1);
+    let by_value = |one: &(f64, &Mark), other: &(f64, &Mark)| one.1.value.total_cmp(&other.1.value);
     let (least, most) = (mine().min_by(by_value)?, mine().max_by(by_value)?);
     match least.0.total_cmp(&most.0) {
-        Ordering::Less => Some((least, most)),
-        Ordering::Greater => Some((most, least)),
+        Ordering::Less => Some([least, most]),
+        Ordering::Greater => Some([most, least]),
         Ordering::Equal => None,
     }
+}
+
+/// The factor between the ends of a curve, whichever is the greater.
+fn change([(_, one), (_, other)]: &[(f64, &Mark); 2]) -> f64 {
+    (one.value / other.value).max(other.value / one.value)
+}
+
+/// Whether two marks differ beyond their intervals; one without an interval is not known to.
+fn are_apart(one: &Mark, other: &Mark) -> bool {
+    one.ends.zip(other.ends).is_some_and(|(one, other)| one.1 < other.0 || other.1 < one.0)
 }
 
 /// The state of the core that most marks are of; of several, that of the first.
@@ -140,16 +156,51 @@ mod tests {
             let of = |(place, value): (usize, &f64)| (place as f64, mark(*value, None));
             values.iter().enumerate().map(of).collect()
         };
-        assert_eq!(extremes(&curve(&[24.0, 37.0, 22.0])), Some(((1.0, 37.0), (2.0, 22.0))), "a hump");
-        assert_eq!(
-            extremes(&curve(&[1.0, 1.0, 9.0, 9.0])),
-            Some(((0.0, 1.0), (3.0, 9.0))),
-            "flat at both ends"
-        );
-        assert_eq!(extremes(&curve(&[1.0])), None);
+        let ends =
+            |marks: &[(f64, Mark)]| extremes(marks).map(|span| span.map(|(place, mark)| (place, mark.value)));
+        assert_eq!(ends(&curve(&[24.0, 37.0, 22.0])), Some([(1.0, 37.0), (2.0, 22.0)]), "a hump");
+        assert_eq!(ends(&curve(&[1.0, 1.0, 9.0, 9.0])), Some([(0.0, 1.0), (3.0, 9.0)]), "flat at both ends");
+        assert_eq!(ends(&curve(&[1.0])), None);
         let mut two = curve(&[22.0, 38.0, 24.0]);
         two[1].1.states = vec![(38.0, None), (22.0, None)];
-        assert_eq!(extremes(&two), Some(((0.0, 22.0), (2.0, 24.0))), "a median between states");
+        assert_eq!(ends(&two), Some([(0.0, 22.0), (2.0, 24.0)]), "a median between states");
+    }
+
+    #[test]
+    fn a_change_within_the_intervals_is_not_named() {
+        let shown = |noise: f64| {
+            let curve = |name: &str, values: [f64; 2], noise: f64| {
+                let mark =
+                    |value: f64| Mark { ends: Some((value - noise, value + noise)), ..mark(value, None) };
+                let marks = values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value)));
+                Curve { name: name.to_owned(), marks: marks.collect(), trend: None }
+            };
+            let members = vec![curve("noisy", [100.0, 200.0], noise), curve("calm", [100.0, 140.0], 1.0)];
+            of_delays(members).visible()
+        };
+        assert_eq!(shown(49.0), " The steepest is noisy: from 100 ns at delay 0 to 200 ns at delay 1.");
+        assert_eq!(shown(51.0), " The steepest is calm: from 100 ns at delay 0 to 140 ns at delay 1.");
+        let noisy = |values: [f64; 2]| {
+            let mark = |value: f64| Mark { ends: Some((1.0, 999.0)), ..mark(value, None) };
+            let marks = values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value)));
+            of_delays(vec![Curve { name: "all".to_owned(), marks: marks.collect(), trend: None }]).visible()
+        };
+        assert_eq!(noisy([100.0, 200.0]), "");
+        assert_eq!(noisy([100.0, 110.0]), " Nothing in it changes by more than a factor of 1.25.");
+    }
+
+    fn of_delays(members: Vec<Curve<'_>>) -> Curves<'_> {
+        Curves {
+            of: "memory",
+            shared: String::new(),
+            statistic: "",
+            along: "delay",
+            named: "delay".to_owned(),
+            scale: Scale::Count,
+            unit: Unit::Nanoseconds,
+            members,
+            landmarks: vec![],
+        }
     }
 
     #[test]
@@ -157,21 +208,11 @@ mod tests {
         let shown = |writing: Mark| {
             let curve = |name: &str, marks| Curve { name: name.to_owned(), marks, trend: None };
             let reading = [171.0, 170.0, 199.0].map(|value| mark(value, None)).into_iter();
-            let curves = Curves {
-                of: "memory",
-                shared: String::new(),
-                statistic: "",
-                along: "delay",
-                named: "delay".to_owned(),
-                scale: Scale::Count,
-                unit: Unit::Nanoseconds,
-                members: vec![
-                    curve("read", (0..3).map(f64::from).zip(reading).collect()),
-                    curve("write", vec![(0.0, writing)]),
-                ],
-                landmarks: vec![],
-            };
-            curves.visible()
+            of_delays(vec![
+                curve("read", (0..3).map(f64::from).zip(reading).collect()),
+                curve("write", vec![(0.0, writing)]),
+            ])
+            .visible()
         };
         assert_eq!(shown(mark(180.0, None)), " Along delay, read changes by no more than a factor of 1.25.");
         assert_eq!(

@@ -1,7 +1,6 @@
 //! The most important findings of a run: failures, evidence that does not hold, causes of its figures, and the predictions
 //! that missed furthest.
 
-use crate::run::FailingClaim;
 use crate::text::Style;
 use crate::text::clipped_with;
 use crate::usual::UsualFigures;
@@ -42,11 +41,10 @@ pub(crate) fn lines<'run>(
     let mut causes = causes(results);
     let more = causes.split_off(causes.len().min(MOST_CAUSES)).len();
     causes.extend((more > 0).then(|| ("→", format!("{} {elsewhere}.", plural(more, "more mechanism")))));
-    let doubtful = doubtful(results, FailingClaim::sentence);
     let unusual = unusual(results, usual);
     failed(results)
         .into_iter()
-        .chain(doubtful)
+        .chain(doubtful(results))
         .chain(unusual)
         .chain(causes)
         .chain(cautions(results))
@@ -70,11 +68,8 @@ fn failed(results: &Results) -> Option<(&'static str, String)> {
 }
 
 /// Evidence that does not hold, and contradictions.
-fn doubtful<'run>(
-    results: &'run Results,
-    claim: fn(&FailingClaim<'run>) -> String,
-) -> Vec<(&'static str, String)> {
-    let all = doubts(results, claim).into_iter().chain(contradictions(results));
+fn doubtful(results: &Results) -> Vec<(&'static str, String)> {
+    let all = doubts(results).into_iter().chain(contradictions(results));
     all.map(|sentence| ("✗", sentence)).collect()
 }
 
@@ -95,10 +90,8 @@ pub(super) fn text<'run>(
             (mark, clipped_with(MORE, lines, &format!("  {mark} "), &sentence, style))
         }
     };
-    let all: Vec<(&'static str, String)> = statements(results, usual, FailingClaim::brief)
-        .into_iter()
-        .map(|(lines, statement)| clip(lines)(statement))
-        .collect();
+    let all: Vec<(&'static str, String)> =
+        statements(results, usual).into_iter().map(|(lines, statement)| clip(lines)(statement)).collect();
     let number = all.len();
     let fitting = fitting(all, room.saturating_sub(1));
     let hidden = match number - fitting.len() {
@@ -115,16 +108,15 @@ pub(crate) fn everything<'run>(
     results: &'run Results<'run>,
     usual: &UsualFigures<'run>,
 ) -> Vec<(&'static str, String)> {
-    statements(results, usual, FailingClaim::sentence).into_iter().map(|(_, statement)| statement).collect()
+    statements(results, usual).into_iter().map(|(_, statement)| statement).collect()
 }
 
 /// All that stands out, each with its mark and the most lines that it takes of a screen.
 fn statements<'run>(
     results: &'run Results<'run>,
     usual: &UsualFigures<'run>,
-    claim: fn(&FailingClaim<'run>) -> String,
 ) -> Vec<(usize, (&'static str, String))> {
-    let doubtful = doubtful(results, claim).into_iter().map(|statement| (1, statement));
+    let doubtful = doubtful(results).into_iter().map(|statement| (1, statement));
     let others = unusual(results, usual)
         .into_iter()
         .chain(causes(results))
@@ -184,20 +176,30 @@ fn failures(results: &Results) -> Option<String> {
     Some(format!("{name} {}: {}.{others}", words::outcome(&first.outcome), reason.trim_end_matches('.')))
 }
 
-/// Evidence that does not hold, so that figures may be of another operation.
-fn doubts<'run>(results: &'run Results, claim: fn(&FailingClaim<'run>) -> String) -> Vec<String> {
-    let all = run::doubts(results);
+/// Evidence that does not hold, so that figures may be of another operation: what not to use. What was observed stands in the section of
+/// the experiment.
+fn doubts(results: &Results) -> Vec<String> {
+    let of = |name| results.of_experiment(name).filter(|point| run::is_doubtful(point)).collect();
+    let mut all: Vec<Vec<&PointResult>> = results.experiments().into_iter().map(of).collect();
+    all.retain(|points| !points.is_empty());
     // The number of further ones takes a line as well.
-    let named = if all.len() > MOST { MOST - 1 } else { MOST };
-    let mut sentences: Vec<String> = all
-        .iter()
-        .take(named)
-        .map(|doubt| format!("may be of another operation: {} {}", doubt.experiment, claim(doubt)))
-        .collect();
-    if all.len() > MOST {
-        sentences.push(format!("{} fail.", plural(all.len() - named, "more check")));
-    }
-    sentences
+    let others = all.split_off(if all.len() > MOST { MOST - 1 } else { all.len() });
+    let sentence = |points: &Vec<&PointResult>| match points[..] {
+        [one] => format!(
+            "Do not use {} {}: a check fails, so it may be of another operation.",
+            one.experiment,
+            words::full_label(one, &one.point)
+        ),
+        _ => format!(
+            "Do not use {} of {}: checks fail, so they may be of another operation.",
+            plural(points.len(), "value"),
+            points[0].experiment
+        ),
+    };
+    let values = others.iter().map(Vec::len).sum();
+    let rest = (values > 0)
+        .then(|| format!("Do not use {} of other experiments: checks fail.", plural(values, "value")));
+    all.iter().map(sentence).chain(rest).collect()
 }
 
 /// The predictions that missed furthest, one per experiment; only of figures that are not in doubt.

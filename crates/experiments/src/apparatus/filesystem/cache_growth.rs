@@ -22,7 +22,7 @@ const LEAST: u64 = 64 << 20;
 /// The steps by which the file grows; after each what stayed is counted.
 const STEPS: u64 = 16;
 /// The share of what was read that stays if nothing had to leave: the kernel may keep some pages for a moment before it counts them.
-const ALL: f64 = 0.999;
+pub const ALL: f64 = 0.999;
 
 /// Witnesses: bytes that were read and bytes that stayed; pages that the kernel took back or swapped out meanwhile.
 const FILLED: &str = "bytes_filled";

@@ -72,9 +72,12 @@ impl Experiment for FalseSharing {
         if point.number(&DISTANCE) >= known.machine.line_bytes() {
             return Ok(own);
         }
-        let what = "the line fetched, and taken away again, once for as many increments as wait to be stored: 56 in Intel's \
-                    Skylake (Optimization Reference Manual)";
-        Ok(own.hardware(what, 2.0 / 56.0, core_to_core::between_cores(known)))
+        let what = format!(
+            "the line fetched, and taken away again, once for as many increments as wait to be stored: 56 in Intel's Skylake \
+             (Optimization Reference Manual){}",
+            of_another(known.machine)
+        );
+        Ok(own.hardware(&what, 2.0 / 56.0, core_to_core::between_cores(known)))
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
@@ -102,6 +105,16 @@ impl Experiment for FalseSharing {
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         finding(known).into_iter().collect()
+    }
+}
+
+/// That what is published of a design is none of this machine's; empty of the design itself.
+fn of_another(machine: &Machine) -> &'static str {
+    let is_skylake = |design: &String| design.contains("Skylake");
+    if machine.processor.microarchitecture.value().is_some_and(is_skylake) {
+        ""
+    } else {
+        ", assumed here for want of a figure of this design"
     }
 }
 
@@ -192,6 +205,19 @@ mod tests {
         );
         let other = text(256, &DISTANCES);
         assert!(other.contains("{256}") && other.contains("does not explain"), "{other}");
+    }
+
+    #[test]
+    fn a_figure_of_another_design_is_said_to_be_assumed() {
+        let derived = |design: &str| {
+            let mut machine = fathom_described::machine();
+            machine.processor.microarchitecture =
+                fathom_core::machine::Fact::known(design.to_owned(), "a test");
+            let known = Known::new(&machine, Some(3e9));
+            let prediction = FalseSharing.predict(&at(8), &known).expect("a prediction");
+            format!("{prediction:?}").contains("for want of a figure of this design")
+        };
+        assert!(derived("Zen 3") && !derived("Skylake"));
     }
 
     #[test]

@@ -226,14 +226,21 @@ fn is_growth(point: &Point) -> bool {
 /// The machine's own cache, as far as memory was free.
 fn of_its_own(stayed: Found, total: u64) -> Finding {
     let whole = Found::exact(total as f64, stayed.dimension);
+    let most = Found::exact(cache_growth::MOST as f64, stayed.dimension);
+    let limit = if stayed.value >= cache_growth::ALL * most.value {
+        statement!("the {most} that a trial fills at most", most = most.named("filled at most"))
+    } else {
+        "the three quarters of the free memory that a trial fills, or where the kernel takes pages back"
+            .into()
+    };
     finding!(
         Question::FileCache,
-        "In memory that nothing used, {stayed} of a file stayed in this machine's own page cache, {share} of its memory ({whole}). \
-         That is what it holds at least, not its limit: a trial fills three quarters of what is free when it begins, 4 GiB at \
-         most, and ends where the kernel takes pages back; --whole-memory reads as much as all memory.",
+        "The machine's own page cache holds at least {stayed} of a file, {share} of its memory ({whole}): a lower bound, set by this \
+         run's limit, {limit}. What it holds at most --whole-memory measures.",
         stayed = stayed.named("page cache of the machine, at least"),
         share = stayed.share_of(whole).named("page cache of the machine over memory, at least"),
-        whole = whole.named("memory, for the machine's page cache")
+        whole = whole.named("memory, for the machine's page cache"),
+        limit
     )
 }
 
@@ -267,21 +274,25 @@ pub fn held(known: &Known) -> f64 {
     known.median(ABOUT.name, &residency(DATA)).unwrap_or(allowed(known.machine).0 as f64)
 }
 
-/// The share of the memory that a file can occupy.
+/// The share of the memory that a file can occupy; within the run's own limit that is a lower bound, and said to be.
 fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
-    let whole = Found::exact(bytes as f64, counted.dimension);
-    finding!(
-        Question::FileCache,
-        "The page cache fills {share} of the {what}, {whole}{size}.",
-        size = if what == LIMIT {
-            ": the size is that of this limit, not of what the machine could cache"
-        } else {
-            ""
-        },
-        share = counted.share_of(whole).named("page cache over memory"),
-        whole = whole.named(what)
-    )
-    .about(what)
+    let whole = Found::exact(bytes as f64, counted.dimension).named(what);
+    let share =
+        counted.share_of(Found::exact(bytes as f64, counted.dimension)).named("page cache over memory");
+    let counted = counted.named("page cache, counted");
+    if what == LIMIT {
+        return finding!(
+            Question::FileCache,
+            "The page cache holds at least {counted} of a file: a lower bound, set by this run's memory limit of {whole} for a trial and \
+             its cache, of which a file fills {share}. What the machine could cache beyond it this does not measure.",
+            counted,
+            whole,
+            share
+        )
+        .about(what);
+    }
+    finding!(Question::FileCache, "The page cache fills {share} of the {what}, {whole}.", share, whole)
+        .about(what)
 }
 
 /// A tenth more than the maximum capacity of the cache.
@@ -387,5 +398,32 @@ fn share_of(observed: &Observed, part: &str, whole: &str, claim: &str, low: f64,
     match (observed.witness(part), observed.witness(whole)) {
         (Some(part), Some(whole)) if whole > 0.0 => Check::within(claim, part / whole, low, high),
         _ => Check::missing(claim),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_size_that_the_runs_own_limit_sets_is_a_lower_bound_and_names_it() {
+        let bytes = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
+        let plain = |finding: Finding| finding.statement.plain();
+        let own = plain(share(bytes(500 << 20), (Requirement::LIMIT_BYTES, LIMIT)));
+        assert!(
+            own.contains(
+                "at least {524288000} of a file: a lower bound, set by this run's memory limit of {536870912}"
+            ),
+            "{own}"
+        );
+        let all = plain(share(bytes(6 << 30), (8 << 30, "memory")));
+        assert!(!all.contains("at least") && all.contains("fills {0.75} of the memory"), "{all}");
+        let most = plain(of_its_own(bytes(cache_growth::MOST), 32 << 30));
+        assert!(
+            most.contains("at least {4294967296}") && most.contains("run's limit, the {4294967296} that"),
+            "{most}"
+        );
+        let less = plain(of_its_own(bytes(1 << 30), 2 << 30));
+        assert!(less.contains("run's limit, the three quarters of the free memory"), "{less}");
     }
 }

@@ -73,8 +73,10 @@ fn curve(object: &str, known: &Known) -> Option<Finding> {
 }
 
 fn model_of(object: &str, times: &[(u64, Found)], known: &Known) -> Option<Statement> {
-    // Of a line that was handed over at two speeds there is no one number of hand-overs.
-    let hand_over = core_to_core::between_cores_found(known).filter(|one| !one.is_mixture)?;
+    // Of a line that was handed over at two speeds there is no one number of hand-overs, and of CPUs that were moved the number of one
+    // distance, which the times at the other may contradict.
+    let is_one = |hand_over: &Found| !hand_over.is_mixture && known.line_looks.len() < 2;
+    let hand_over = core_to_core::between_cores_found(known).filter(is_one)?;
     let model = model::of(times, hand_over)?;
     let most = times.last().map_or(2, |(threads, _)| *threads);
     let further = match model.breaks_at {
@@ -141,6 +143,11 @@ mod tests {
     const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
 
     fn text(planted: &[(Point, f64)], hand_over: Option<f64>) -> String {
+        text_at(planted, hand_over, &[])
+    }
+
+    /// Of CPUs at so many distances, each a line's time.
+    fn text_at(planted: &[(Point, f64)], hand_over: Option<f64>, lines_ns: &[f64]) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for (point, value) in planted {
@@ -150,7 +157,17 @@ mod tests {
             let pair = core_to_core::of_two_cores(&machine).unwrap();
             known.learn("cpu/core_to_core", &pair, fathom_described::found(ns, TIME));
         }
+        let look = |line_ns: &f64| LineLooks { line_ns: *line_ns, share: 0.5, looks: 20 };
+        known.line_looks = lines_ns.iter().map(look).collect();
         findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
+    }
+
+    #[test]
+    fn of_cpus_that_were_moved_no_number_of_hand_overs_is_claimed() {
+        let planted = ticket(&[(1, 10.0), (2, 134.0)]);
+        let claims =
+            |lines_ns: &[f64]| text_at(&planted, Some(62.0), lines_ns).contains("hand-overs of a line");
+        assert!(claims(&[62.0]) && !claims(&[62.0, 210.0]));
     }
 
     fn ticket(by_threads: &[(u64, f64)]) -> Vec<(Point, f64)> {

@@ -90,7 +90,8 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     });
     Some(finding!(
         Question::Experiment,
-        "Across CPUs one stream of TCP over loopback moves most in chunks of {chunk}, {tcp}{on_one}{others}.{fastest}",
+        "Across CPUs one stream of TCP over loopback moves most in chunks of {chunk}, {tcp}{on_one}{others}.{fastest} Each \
+         is in the chunks in which its interval begins highest.",
         tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
         on_one,
@@ -334,12 +335,13 @@ mod tests {
         assert_eq!(
             ways(2.02e9, 2.01e9),
             "Across CPUs one stream of TCP over loopback moves most in chunks of 512 KiB, {2000000000}, on one CPU {1000000000} \
-             (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different.\n"
+             (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different. Each is in the chunks in \
+             which its interval begins highest.\n"
         );
         let apart = ways(4e9, 2.01e9);
         assert!(
             apart.contains("; a UNIX socket {4000000000}, {2} times; a pipe {2010000000}, not significantly different. The \
-                            fastest of these is a UNIX socket across CPUs in chunks of 64 KiB, {4000000000}."),
+                            fastest of these is a UNIX socket across CPUs in chunks of 64 KiB, {4000000000}. Each is in"),
             "{apart}"
         );
     }
