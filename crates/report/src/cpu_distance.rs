@@ -37,7 +37,7 @@ pub(super) fn moved(results: &Results) -> Option<String> {
 }
 
 /// One load from memory, which is what a line costs that no cache of both CPUs holds.
-const LOAD: Selector = Selector::only(
+pub(super) const LOAD: Selector = Selector::only(
     "memory/memory_parallelism",
     &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Number(1)), ("size", Any)],
 );

@@ -15,7 +15,10 @@ pub(crate) fn text(statement: &Statement) -> String {
     let piece = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Figure(figure) => self::figure(figure, rates),
-        Piece::Point { experiment, point } => words::short_label(experiment.as_str(), point),
+        Piece::Point { experiment, point, is_placed: true } => words::label(experiment.as_str(), point),
+        Piece::Point { experiment, point, is_placed: false } => {
+            words::short_label(experiment.as_str(), point)
+        }
     };
     statement.0.iter().map(piece).collect()
 }

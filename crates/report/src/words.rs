@@ -7,7 +7,7 @@ use fathom_core::quantity::Unit;
 use fathom_core::sorting;
 use fathom_core::statistics::{Estimate, Mode};
 use fathom_engine::record::MethodParameter;
-use fathom_engine::results::{Evidence, Outcome, PointResult, TrendResult};
+use fathom_engine::results::{Evidence, Outcome, PointResult, Results, TrendResult};
 use std::borrow::Cow;
 
 /// The sign of a missing figure.
@@ -75,6 +75,15 @@ pub(super) fn short_label<D: Declares + ?Sized>(of: &D, point: &Point) -> String
     let short = if usual { point.without(AXIS_PLACEMENT.name) } else { point.clone() };
     let short = label(of, &short);
     if short.is_empty() { label(of, point) } else { short }
+}
+
+/// The same, with the placement wherever another point of the run differs by that only.
+pub(super) fn certain_label(results: &Results, of: &PointResult) -> String {
+    if results.is_of_several_placements(&of.experiment, &of.point) {
+        label(of, &of.point)
+    } else {
+        short_label(of, &of.point)
+    }
 }
 
 /// The names of the point's parameters: those that the experiment declares in its order, others, and the placement last.

@@ -87,6 +87,8 @@ pub enum Piece {
         experiment: String,
         /// Its parameters.
         point: Point,
+        /// Whether another point differs from it by its placement only, so that its name says the usual one as well.
+        is_placed: bool,
     },
 }
 
@@ -107,7 +109,20 @@ impl Statement {
 
     /// A statement of a point's name.
     pub fn point(experiment: &str, point: &Point) -> Self {
-        Statement(vec![Piece::Point { experiment: experiment.to_owned(), point: point.clone() }])
+        Statement(vec![Piece::Point {
+            experiment: experiment.to_owned(),
+            point: point.clone(),
+            is_placed: false,
+        }])
+    }
+
+    /// Lets the names of those points say their placement.
+    pub fn place(&mut self, is_ambiguous: impl Fn(&str, &Point) -> bool) {
+        for piece in &mut self.0 {
+            if let Piece::Point { experiment, point, is_placed } = piece {
+                *is_placed = is_ambiguous(experiment, point);
+            }
+        }
     }
 
     /// Statements joined by a separator; `None` if there are none.

@@ -231,19 +231,27 @@ pub struct CurveSteps {
     pub rises: Vec<u64>,
     /// The numbers at which it falls.
     pub falls: Vec<u64>,
+    /// The number at which it rises most, and by how much; `None` unless that rise is one of those that show.
+    pub steepest: Option<(u64, Found)>,
 }
 
 impl CurveSteps {
     /// The steps of a curve; `None` if one is not judged, as one between unlike states of the core.
     pub fn of(curve: &[(u64, Found)]) -> Option<Self> {
         let (mut rises, mut falls) = (vec![], vec![]);
+        let mut steepest: Option<(u64, Found)> = None;
         for (before, (number, after)) in curve.iter().map(|(_, before)| before).zip(curve.iter().skip(1)) {
+            let step = after.minus(*before);
+            if steepest.is_none_or(|(_, most)| step.value > most.value) {
+                steepest = Some((*number, step));
+            }
             if after.differs_in_one_core_state(before)? {
-                let numbers = if after.value > before.value { &mut rises } else { &mut falls };
+                let numbers = if step.value > 0.0 { &mut rises } else { &mut falls };
                 numbers.push(*number);
             }
         }
-        Some(CurveSteps { rises, falls })
+        let steepest = steepest.filter(|(number, _)| rises.contains(number));
+        Some(CurveSteps { rises, falls, steepest })
     }
 
     /// Numbers in a sentence.

@@ -3,8 +3,8 @@
 
 use super::PointResult;
 use fathom_core::experiment::{
-    Dimension, Finding, Found, Ground, Part, Point, Prediction, Question, Statement, family, finding,
-    statement,
+    Dimension, Finding, Found, Ground, Part, Point, Prediction, Question, Source, Statement, Term, family,
+    finding, statement,
 };
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
@@ -166,31 +166,48 @@ fn share(points: usize, of: usize) -> Share {
     }
 }
 
-/// The finding about that distance.
+/// The finding about that distance, of what was predicted from outside the run: a result near what was measured before it says nothing of
+/// hardware. `None` if that is too few.
 pub fn finding(points: &[PointResult]) -> Option<Finding> {
-    let over = |part: &dyn Fn(&Prediction) -> Option<f64>| {
-        let ratio = |point: &PointResult| {
-            let base = part(point.prediction.as_ref()?).filter(|base| *base > 0.0)?;
-            Some(point.estimate()?.value / base)
-        };
-        let costs = points.iter().filter(|point| point.unit == Unit::Nanoseconds && point.evidence_holds());
-        let mut ratios: Vec<f64> = costs.filter_map(ratio).collect();
-        sorting::numbers(&mut ratios);
-        ratios
+    let hardware = |prediction: &Prediction| {
+        let mut terms = prediction.terms.iter().filter(|term| term.part == Part::Hardware);
+        let is_measured = |term: &Term| matches!(term.source, Source::Measured { .. }) && !term.is_scaled();
+        if terms.any(is_measured) { None } else { prediction.part(Part::Hardware) }
     };
-    let hardware = quarters("base hardware", &over(&|prediction| prediction.part(Part::Hardware)))?;
-    let predicted = quarters("prediction", &over(&|prediction| Some(prediction.total())))?;
+    let whole =
+        |prediction: &Prediction| (prediction.ground() != Ground::ThisRun).then(|| prediction.total());
+    let hardware = quarters("base hardware", &ratios(points, hardware));
+    let whole = quarters("prediction", &ratios(points, whole));
+    let of_hardware = hardware.map(|ratios| statement!("cost of the base hardware: {ratios}", ratios));
+    let of_whole = whole.map(|ratios| statement!("whole cost: {ratios}", ratios));
+    let each = Statement::joined([of_hardware, of_whole].into_iter().flatten(), "; over the predicted ")?;
     Some(finding!(
         Question::Prediction,
-        "Measured times over the predicted cost of the base hardware: {hardware}; over the whole prediction: \
-         {predicted}.",
-        hardware,
-        predicted
+        "Of predictions from outside this run (independent, or scaled from a published machine), measured times over the predicted {each}.",
+        each
     ))
 }
 
+/// Measured times over a part of their predictions, in ascending order.
+fn ratios(points: &[PointResult], part: impl Fn(&Prediction) -> Option<f64>) -> Vec<f64> {
+    let ratio = |point: &PointResult| {
+        let base = part(point.prediction.as_ref()?).filter(|base| *base > 0.0)?;
+        Some(point.estimate()?.value / base)
+    };
+    let costs = points.iter().filter(|point| point.unit == Unit::Nanoseconds && point.evidence_holds());
+    let mut ratios: Vec<f64> = costs.filter_map(ratio).collect();
+    sorting::numbers(&mut ratios);
+    ratios
+}
+
+/// The fewest ratios of which a half in the middle says something.
+const FEWEST: usize = 8;
+
 /// The median and the middle half of ratios.
 fn quarters(of: &str, ratios: &[f64]) -> Option<Statement> {
+    if ratios.len() < FEWEST {
+        return None;
+    }
     let at = |level| statistics::quantile(ratios, level);
     let figure = |value, name: &str| {
         Found::bare(value, Dimension::Ratio).named(&format!("measured over {of}, {name}"))
@@ -209,7 +226,7 @@ fn quarters(of: &str, ratios: &[f64]) -> Option<Statement> {
 mod tests {
     use super::*;
     use crate::results::{Outcome, planted};
-    use fathom_core::experiment::{Basis, Source};
+    use fathom_core::experiment::Basis;
     use fathom_core::statistics::Estimate;
 
     /// A point with the result `measured` and the prediction `predicted`, if any.
@@ -283,11 +300,34 @@ mod tests {
 
     #[test]
     fn the_median_and_the_middle_half_are_told_with_their_number() {
-        let text = quarters("prediction", &[1.0, 2.0, 3.0, 4.0, 5.0]).map(|text| text.plain());
+        let ratios = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 4.0, 5.0, 5.0];
+        let text = quarters("prediction", &ratios).map(|text| text.plain());
         assert_eq!(
             text.as_deref(),
-            Some("{3} times in the median of {5}, half of them from {2} to {4} times")
+            Some("{3} times in the median of {9}, half of them from {2} to {4} times")
         );
-        assert_eq!(quarters("prediction", &[]), None);
+        assert_eq!(quarters("prediction", &ratios[..7]), None, "too few");
+    }
+
+    #[test]
+    fn what_rests_on_the_run_itself_says_nothing_of_hardware() {
+        let outside = (0..8).map(|_| result("cpu/a", 30.0, Some(10.0)));
+        let tautology = |place: usize| {
+            let mut follows = result("cpu/b", 10.0, Some(10.0));
+            let measured = Basis::measured(5.0, "cpu/a", Point::new());
+            let (one, two) = (Prediction::new(), follows.prediction.take());
+            let hardware = two.unwrap_or(one).hardware("measured before", 1.0, measured.clone());
+            let software = Prediction::new().hardware("a table", 1.0, Basis::published(10.0, "a paper"));
+            let mixed = software.software("measured before", 1.0, measured);
+            follows.prediction = Some(if place % 2 == 0 { hardware } else { mixed });
+            follows
+        };
+        let points: Vec<PointResult> = outside.chain((0..20).map(tautology)).collect();
+        let text = finding(&points).expect("a finding").statement.plain();
+        assert!(
+            text.contains("the base hardware: {1} times in the median of {18}"),
+            "a measured software term is none of the hardware: {text}"
+        );
+        assert!(text.contains("whole cost: {3} times in the median of {8}, half"), "{text}");
     }
 }

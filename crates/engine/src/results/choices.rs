@@ -30,7 +30,6 @@ impl CostOfWay {
         }
     }
 
-    #[cfg(test)]
     fn points(&self) -> &Selector {
         let (CostOfWay::Only(points) | CostOfWay::First(points, _) | CostOfWay::Last(points, _)) = self;
         points
@@ -157,6 +156,12 @@ pub(super) fn all(known: &Known) -> Vec<Finding> {
     all.into_iter().map(|(_, finding)| finding).collect()
 }
 
+/// The experiment whose figures a choice is made of.
+pub fn experiment_of_choice(choice: &Finding) -> Option<&'static str> {
+    let is_it = |one: &&Choice| choice.key.ends_with(&format!(" ({})", one.what));
+    CHOICES.iter().find(is_it).map(|one| one.ways[0].1.points().experiment)
+}
+
 impl Choice {
     fn judge(&self, known: &Known) -> Option<(f64, Finding)> {
         let [(shorter, one), (longer, other)] = &self.ways;
@@ -210,5 +215,8 @@ mod tests {
             "{first}"
         );
         assert!(second.ends_with("on another CPU {20000}, {10} times as long."), "{second}");
+        let experiments = all(&known);
+        let experiments: Vec<_> = experiments.iter().filter_map(experiment_of_choice).collect();
+        assert_eq!(experiments, ["cpu/spin_or_sleep", "cpu/synchronisation"]);
     }
 }

@@ -17,6 +17,7 @@ mod disturbance;
 mod evidence;
 mod explanation;
 mod headline;
+mod influence_part;
 mod known_states;
 mod mechanisms;
 mod missed;
@@ -24,6 +25,7 @@ mod mixture;
 mod outcome;
 #[cfg(test)]
 mod planted;
+mod placements;
 mod point;
 mod point_states;
 mod point_estimate;
@@ -41,6 +43,7 @@ mod vm_exit;
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use at_frequency::AtFrequency;
 pub use beginnings::Beginnings;
+pub use choices::experiment_of_choice;
 pub use core_frequency::{by_chain, core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
@@ -51,6 +54,7 @@ pub use evidence::Evidence;
 pub use explanation::{Explanation, MissTally};
 pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
+pub use influence_part::InfluencePart;
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
 pub use mechanisms::{Mechanism, MechanismKind};
@@ -158,6 +162,7 @@ impl<'run> Results<'run> {
             .collect();
         let choices = core_use::choices(either);
         let mut mechanisms = core_use::mechanisms(either, &points);
+        mechanisms::mark_influences(&mut points, &known, &mechanisms);
         let mut cross_checks = core_use::cross_checks(either);
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> =
@@ -194,6 +199,7 @@ impl<'run> Results<'run> {
     #[must_use]
     pub fn only(mut self, is_wanted: impl Fn(&str) -> bool) -> Self {
         self.points.retain(|point| is_wanted(&point.experiment));
+        self.points.iter_mut().for_each(|point| point.influence = None);
         self.trends.retain(|trend| is_wanted(&trend.experiment));
         self.findings.retain(|(experiment, _)| is_wanted(experiment));
         self.levels.retain(|(experiment, _)| is_wanted(experiment));
@@ -219,6 +225,11 @@ impl<'run> Results<'run> {
             trend.teach(&mut known, &virtual_peer::unnamed(&trend.group));
         }
         known
+    }
+
+    /// Whether the plan has a point at another placement as well, so that its name has to say where it is.
+    pub fn is_of_several_placements(&self, experiment: &str, point: &Point) -> bool {
+        placements::is_of_several_placements(&self.points, experiment, point)
     }
 
     /// A point with the names of these results.

@@ -51,6 +51,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         processor_time: None,
         explanation: None,
         because: None,
+        influence: None,
     }
 }
 

@@ -8,6 +8,7 @@ use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
 use super::headline::Headline;
+use super::influence_part::InfluencePart;
 use super::known_states::KnownStates;
 use super::mixture::{self, MachineState, Mixture};
 use super::outcome::{self, Outcome};
@@ -95,6 +96,8 @@ pub struct PointResult {
     pub explanation: Option<Explanation>,
     /// The same in a sentence, with the cause or with what was excluded.
     pub because: Option<Statement>,
+    /// The part of it that a mechanism of the run accounts for, where that counts and can be computed.
+    pub influence: Option<InfluencePart>,
 }
 
 /// A time of no more than this, nanoseconds, is what is left when one time is subtracted from another that is as long.
@@ -289,6 +292,7 @@ fn judge(
         processor_time: ProcessorTime::of(run, &measured),
         explanation: None,
         because: None,
+        influence: None,
         samples,
     }
 }

@@ -13,16 +13,29 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results};
+use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results, experiment_of_choice};
 
+/// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
-    let header = &results.run.header;
-    let questions = format!(
+    let values = [Some(predicted(results)), follows(results), most_moved(results), quotable::count(results)];
+    Section::new(Key::of("introduction"), "Introduction")
+        .say(Text::joined([Text::plain(question(results)), places(results)], " "))
+        .say(Text::joined(machine(results), " "))
+        .say(Text::joined(values.into_iter().flatten(), " "))
+}
+
+fn question(results: &Results) -> String {
+    format!(
         "What do the operations of an operating system cost on this machine, what should they cost, and why do they differ? {} \
          ask it of {}.",
         plural(measured(results).count(), "experiment"),
         chapters(results)
-    );
+    )
+}
+
+/// The machine, and what its host did with its CPUs.
+fn machine(results: &Results) -> Vec<Text> {
+    let header = &results.run.header;
     let machine = format!(
         "The machine is {}. It was measured at {} by {} {} ({}), pinned to CPU {}, with nothing of it changed.",
         run::machine_in_full(&header.machine),
@@ -32,23 +45,25 @@ pub(super) fn of(results: &Results) -> Section {
         header.tool.compiler.as_deref().unwrap_or("compiler not recorded"),
         header.settings.home
     );
-    let section = Section::new(Key::of("introduction"), "Introduction").say(format!("{questions} {machine}"));
     let neighbour = occupancy::share_of_time(results).map(|text| {
         let expected = neighbour::expected(results).map(|text| Text::plain(" ").and(text));
-        Text::plain(text + OF_WHICH_STATE).and(expected.unwrap_or_default())
+        seen_while_measuring(&text).and(OF_WHICH_STATE).and(expected.unwrap_or_default())
     });
-    let moved = cpu_distance::moved(results).map(Text::plain);
-    let sentences = [
-        Some(predicted(results)),
-        follows(results),
-        neighbour,
-        moved,
-        cpu_distance::meaning(results).map(Text::plain),
-        most_moved(results),
-        quotable::count(results),
-        Some(places(results)),
-    ];
-    section.say(Text::joined(sentences.into_iter().flatten(), " "))
+    let moved = cpu_distance::moved(results).map(|text| seen_while_measuring(&text));
+    let meaning = cpu_distance::meaning(results).map(|text| {
+        let load = linked(results, cpu_distance::LOAD.experiment);
+        from(&text, Text::plain("the load: ").and(load))
+    });
+    [Some(machine.into()), neighbour, moved, meaning].into_iter().flatten().collect()
+}
+
+/// A sentence with the place of its figures.
+fn from(sentence: &str, place: Text) -> Text {
+    cited(sentence.trim_end_matches('.')).and(" (").and(place).and(").")
+}
+
+fn seen_while_measuring(sentence: &str) -> Text {
+    from(sentence, Text::to(&Key::of("conditions")))
 }
 
 /// How the state of the core is told.
@@ -112,15 +127,21 @@ fn predicted(results: &Results) -> Text {
     };
     let cost = results.accuracy.total.as_ref().map_or(String::new(), |total| {
         format!(
-            " {} of them were predicted, each before its own first trial, and {} of these came within a factor of two.",
+            " {} of them were predicted, each before its own first trial, and {} of these came within a factor of two",
             quantities::count(total.judged),
             quantities::percent(total.fair.share)
         )
     });
+    let accuracy = if cost.is_empty() {
+        Text::default()
+    } else {
+        Text::plain(" (").and(Text::to(&Key::of("accuracy"))).and(").")
+    };
     Text::plain(format!(
         "The run gave {}, each a median of fresh processes, {intervals}.{cost}",
         plural(values, "value")
     ))
+    .and(accuracy)
 }
 
 /// The sentences about what follows that the introduction has.
@@ -128,7 +149,13 @@ const FOLLOWS: usize = 3;
 
 /// What the run found that programs on this machine feel, and how many causes it found; `None` without either.
 fn follows(results: &Results) -> Option<Text> {
-    let choices = results.choices.iter().take(FOLLOWS).map(|choice| cited(&finding::text(&choice.statement)));
+    let choices = results.choices.iter().take(FOLLOWS).map(|choice| {
+        let text = finding::text(&choice.statement);
+        match experiment_of_choice(choice) {
+            Some(name) => from(&text, linked(results, name)),
+            None => cited(&text),
+        }
+    });
     let follows: Vec<Text> = choices.collect();
     let causes = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect).count();
     let stand = if causes == 1 { "stands" } else { "stand" };

@@ -8,7 +8,6 @@ mod conclusions;
 mod cpu_distance;
 mod evidence;
 mod experiment;
-mod influence;
 mod introduction;
 mod machine;
 mod main_rows;

@@ -1,7 +1,6 @@
 //! The operations of the published reports on a page, and those that represent a machine: base hardware, software overhead, prediction, measurement with the core alone and
 //! shared, their ratio, and its cause (R-REP-03).
 
-use super::influence::at_work;
 use super::sections::title;
 use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
@@ -93,7 +92,7 @@ fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
     let name = named(results, figure.experiment, &figure.main.reader_label());
     let name = name.and(figure.main.marks(results));
     match figure.main.source {
-        FigureSource::Point(point) => of_point(results, name, point),
+        FigureSource::Point(point) => of_point(name, point),
         FigureSource::Slope(trend) => of_slope(name, trend, &figure.main.written()),
     }
 }
@@ -189,7 +188,7 @@ fn slope_of(trend: &TrendResult) -> Found {
     Found::measured(measured, Dimension::Of(trend.unit))
 }
 
-fn of_point(results: &Results, name: Text, point: &PointResult) -> Row {
+fn of_point(name: Text, point: &PointResult) -> Row {
     let rows = summary::of_point(point);
     let shared = rows.iter().find(|row| row.of == RowOf::CoreShared).map_or(ABSENT.to_owned(), with_interval);
     let is_figure = |row: &&OperationRow| matches!(row.of, RowOf::Figure | RowOf::OtherState);
@@ -207,7 +206,7 @@ fn of_point(results: &Results, name: Text, point: &PointResult) -> Row {
         Text::strong(states.join(" or ")),
         shared.into(),
         summary::factor(point).into(),
-        influenced(results, point, cause(point)),
+        influenced(point, cause(point)),
     ])
 }
 
@@ -220,11 +219,13 @@ fn with_interval(row: &OperationRow) -> String {
     }
 }
 
-/// Its cause, or where it has none the mechanism of this run that makes it worse.
-fn influenced(results: &Results, point: &PointResult, cause: String) -> Text {
+/// Its cause, or where it has none how much of it a mechanism of this run accounts for.
+fn influenced(point: &PointResult, cause: String) -> Text {
     let is_worse = point.factor().is_some_and(|factor| (factor < 1.0) == (point.unit.kind() == Kind::Rate));
-    match at_work(results, point).filter(|_| is_worse && cause == WITHIN) {
-        Some((brief, _)) => Text::plain(format!("in part {brief}: ")).and(Text::to(&Key::of("mechanisms"))),
+    match point.influence.as_ref().filter(|_| is_worse && cause == WITHIN) {
+        Some(part) => {
+            Text::plain(crate::finding::text(&part.statement) + ": ").and(Text::to(&Key::of("mechanisms")))
+        }
         None => cause.into(),
     }
 }

@@ -1,6 +1,5 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
-use super::influence;
 use super::nearest::{Balance, Nearest, OF_THE_METHOD, written_with_state};
 use super::neighbour;
 use super::quotable;
@@ -12,7 +11,9 @@ use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{CLOSE, Explanation, FAIR, MechanismKind, PointResult, Results, distance};
+use fathom_engine::results::{
+    CLOSE, Explanation, FAIR, InfluencePart, Mechanism, MechanismKind, PointResult, Results, distance,
+};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
@@ -46,7 +47,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
             nearest.others(point),
             timed_alike(nearest.number_alike(point))
         );
-        named(results, point).and(compared).and(Text::prose(&reason(results, nearest, point, *merit >= 1.0)))
+        named(results, point).and(compared).and(Text::prose(&reason(nearest, point, *merit >= 1.0)))
     };
     let missed = certain_misses(results);
     let (furthest, explained) = surprises(&missed);
@@ -150,11 +151,11 @@ fn first<'merits, 'run>(
     all
 }
 
-/// Why a figure is as bad as it is, if a mechanism of this run makes it so; else how the source measured.
-fn reason(results: &Results, nearest: &Nearest, point: &PointResult, is_good: bool) -> String {
-    let at_work = if is_good { None } else { influence::at_work(results, point) };
-    match at_work {
-        Some((_, mechanism)) => format!("By this run: {}", finding::text(&mechanism.headline)),
+/// How much of a figure that is bad a mechanism of this run accounts for; else how the source measured.
+fn reason(nearest: &Nearest, point: &PointResult, is_good: bool) -> String {
+    let part = point.influence.as_ref().filter(|_| !is_good);
+    match part {
+        Some(part) => format!("By this run {}.", finding::text(&part.statement)),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),
             notes => format!("How it was measured there: {}", uncapitalised(&notes.join(" "))),
@@ -187,10 +188,29 @@ fn distinct(merits: Vec<(&PointResult, f64)>) -> Vec<(&PointResult, f64)> {
     merits.into_iter().zip(ends).filter_map(|(merit, is_end)| is_end.then_some(merit)).collect()
 }
 
-/// The headlines of the first mechanisms.
+/// The headlines of the first mechanisms; what an event takes only with the figure of which it is most.
 fn explaining(results: &Results) -> impl Iterator<Item = Text> {
     let effects = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect);
-    effects.take(EACH).map(|mechanism| cited(&finding::text(&mechanism.headline)))
+    let text = |mechanism: &Mechanism| {
+        let headline = cited(&finding::text(&mechanism.headline));
+        if !mechanism.is_size_of_an_event() {
+            return Some(headline);
+        }
+        let (point, part) = most_of(results, mechanism)?;
+        let part = format!(": {}.", finding::text(&part.statement));
+        Some(headline.and(" Most, of ").and(named(results, point)).and(part))
+    };
+    effects.filter_map(text).take(EACH)
+}
+
+/// The figure of which a mechanism accounts for the largest share, with that.
+fn most_of<'run>(
+    results: &'run Results,
+    mechanism: &Mechanism,
+) -> Option<(&'run PointResult, &'run InfluencePart)> {
+    let parts = results.points.iter().filter_map(|point| Some((point, point.influence.as_ref()?)));
+    let mine = parts.filter(|(_, part)| part.mechanism == mechanism.name);
+    mine.max_by(|(_, one), (_, other)| one.share.value.total_cmp(&other.share.value))
 }
 
 /// How many of the machines a ratio is of.
@@ -262,7 +282,7 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
 }
 
 fn named(results: &Results, point: &PointResult) -> Text {
-    linked(results, &point.experiment).and(format!(", {}", words::short_label(point, &point.point)))
+    linked(results, &point.experiment).and(format!(", {}", words::certain_label(results, point)))
 }
 
 #[cfg(test)]

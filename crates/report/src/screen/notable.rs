@@ -56,7 +56,7 @@ fn unusual<'run>(results: &'run Results<'run>, usual: &UsualFigures<'run>) -> Ve
     let all = usual.unusual(results);
     let more = all.len().saturating_sub(MOST_UNUSUAL);
     let named = all.iter().take(MOST_UNUSUAL).filter_map(|(point, range)| {
-        Some(format!("{} {} is {}", named(point), value(point)?, usual.sentence(point, range)))
+        Some(format!("{} {} is {}", named(results, point), value(point)?, usual.sentence(point, range)))
     });
     let rest = (more > 0).then(|| format!("and {} outside of what is usual.", plural(more, "more figure")));
     named.chain(rest).map(|sentence| ("!", sentence)).collect()
@@ -172,7 +172,7 @@ fn failures(results: &Results) -> Option<String> {
         0 => String::new(),
         more => format!(" {} more failed.", plural(more, "point")),
     };
-    let (name, reason) = (named(first), words::reason(first));
+    let (name, reason) = (named(results, first), words::reason(first));
     Some(format!("{name} {}: {}.{others}", words::outcome(&first.outcome), reason.trim_end_matches('.')))
 }
 
@@ -212,7 +212,7 @@ fn misses(results: &Results) -> Vec<String> {
     }
     worst.retain(|(_, factor)| distance(*factor) > FAR);
     sorting::by_number(&mut worst, |(_, factor)| -distance(*factor));
-    worst.iter().take(MOST_MISSES).filter_map(|(point, factor)| missed(point, *factor)).collect()
+    worst.iter().take(MOST_MISSES).filter_map(|(point, factor)| missed(results, point, *factor)).collect()
 }
 
 /// Whether the point's evidence holds and its interval is narrow enough to show that it missed.
@@ -221,14 +221,14 @@ fn is_sure(point: &PointResult) -> bool {
     point.evidence_holds() && narrow
 }
 
-fn missed(point: &PointResult, factor: f64) -> Option<String> {
+fn missed(results: &Results, point: &PointResult, factor: f64) -> Option<String> {
     let measured = point.figure()?;
     let predicted = Found::exact(point.prediction.as_ref()?.total(), measured.dimension);
     let both = statement!(
         "{factor} the prediction of {predicted}: {name} {measured}",
         factor = quantities::factor(factor),
         predicted = predicted.named("predicted"),
-        name = named(point),
+        name = named(results, point),
         measured = measured.named("measured")
     );
     let because = point.because.as_ref().map(|because| format!(". {}", finding::text(because)));
@@ -242,8 +242,8 @@ fn value(point: &PointResult) -> Option<String> {
     Some(quantities::estimate(point.unit, estimate) + &ends)
 }
 
-fn named(point: &PointResult) -> String {
-    format!("{} {}:", point.experiment, words::short_label(point, &point.point))
+fn named(results: &Results, point: &PointResult) -> String {
+    format!("{} {}:", point.experiment, words::certain_label(results, point))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
     condition: "calls with at least three different numbers of arguments were measured; a step is a significant \
                 difference, and both its ends are of one state of the core; a cause is growth along all arguments, or a \
-                step to the first argument on the stack",
+                step to the first argument on the stack that is the largest",
     judge,
     #[cfg(test)]
     points: &[BY_ABI, UNOPTIMISED],
@@ -90,9 +90,10 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
     let (slope, grows) = slope(calls, known);
     let all_rise = steps.rises.len() == curve.len() - 1;
     let (clause, kind) = if all_rise {
-        ("every step is significant".to_owned(), MechanismKind::Effect)
+        (statement!("every step is significant{largest}", largest = largest(&steps)), MechanismKind::Effect)
     } else {
-        let stack = first_on_the_stack(known).filter(|first| steps.rises.contains(first));
+        let steepest = steps.steepest.map(|(at, _)| at);
+        let stack = first_on_the_stack(known).filter(|first| steepest == Some(*first));
         let is_single = !steps.rises.is_empty() || !steps.falls.is_empty();
         let kind = match (grows || stack.is_some(), is_single) {
             (true, _) => MechanismKind::Effect,
@@ -102,6 +103,13 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
         (single_steps(&steps, stack, grows), kind)
     };
     Some(Growth { statement: statement!("{slope}{clause}", slope, clause), kind })
+}
+
+/// The largest of several steps, if it shows.
+fn largest(steps: &CurveSteps) -> Option<Statement> {
+    let (at, step) = steps.steepest.filter(|_| steps.rises.len() > 1)?;
+    let step = step.named(&format!("the step to argument {at}"));
+    Some(statement!(", the largest with argument {at}, {step}", at = at.to_string(), step))
 }
 
 /// The first argument that the calling convention passes on the stack, where arguments before it are in registers.
@@ -115,28 +123,50 @@ fn first_on_the_stack(known: &Known) -> Option<u64> {
     }
 }
 
-/// Steps at single arguments: the one from registers to the stack has a cause, growth along all of them is no surprise at one of
-/// them, and any other change at one argument is a finding whose cause was not measured.
-fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> String {
+/// Steps at single arguments: the one from registers to the stack, where it is the largest, has a cause, growth along all of them is no
+/// surprise at one of them, and any other change at one argument is a finding whose cause was not measured. Where the largest does not
+/// show, a lesser one that does is not named.
+fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> Statement {
     let listed = CurveSteps::listed;
-    let rises: Vec<u64> = steps.rises.iter().copied().filter(|at| Some(*at) != stack).collect();
-    let mut clauses = vec![];
-    if let Some(first) = stack {
-        clauses.push(format!("the cost rises with argument {first}, the first that is passed on the stack"));
+    let of_stack = stack.zip(steps.steepest).map(|(first, (_, step))| {
+        let most = if steps.rises.len() > 1 { " most" } else { "" };
+        let step = step.named("the step to the first argument on the stack");
+        let first = first.to_string();
+        statement!(
+            "the cost rises{most} with argument {first}, the first that is passed on the stack, by {step}",
+            most,
+            first = &first,
+            step
+        )
+    });
+    if !steps.rises.is_empty() && steps.steepest.is_none() {
+        let falls = match listed(&steps.falls) {
+            falls if falls.is_empty() => falls,
+            falls => format!("; the cost falls with argument {falls}, of which no cause was measured"),
+        };
+        return format!("no single step stands out: the largest is not significant{falls}").into();
     }
+    let rises: Vec<u64> = steps.rises.iter().copied().filter(|at| Some(*at) != stack).collect();
     let changes: Vec<String> = [("rises", &rises), ("falls", &steps.falls)]
         .into_iter()
         .filter(|(_, at)| !at.is_empty())
         .map(|(way, at)| format!("{way} with argument {}", listed(at)))
         .collect();
     let changes = changes.join(" and ");
-    match (changes.is_empty(), grows) {
-        (true, _) if stack.is_some() => {}
-        (true, _) => clauses.push("no single step is significant".to_owned()),
-        (false, true) if steps.falls.is_empty() => clauses.push(format!("the cost {changes}")),
-        (false, _) => clauses.push(format!("the cost {changes}, of which no cause was measured")),
-    }
-    clauses.join("; ")
+    let largest = if stack.is_none() { largest(steps) } else { None };
+    let others: Option<Statement> = match (changes.is_empty(), grows) {
+        (true, _) if stack.is_some() => None,
+        (true, _) => Some("no single step is significant".into()),
+        (false, true) if steps.falls.is_empty() => {
+            Some(statement!("the cost {changes}{largest}", changes = &changes, largest))
+        }
+        (false, _) => Some(statement!(
+            "the cost {changes}{largest}, of which no cause was measured",
+            changes = &changes,
+            largest
+        )),
+    };
+    Statement::joined(of_stack.into_iter().chain(others), "; ").unwrap_or_default()
 }
 
 /// The slope of the line, and whether it is above zero; nothing if it has no interval.
@@ -213,7 +243,7 @@ mod tests {
     #[test]
     fn steady_growth_steps_falls_and_noise_are_told_apart() {
         let cases = [
-            (&[1.0, 1.1, 1.2, 1.3][..], "every step is significant."),
+            (&[1.0, 1.25, 1.5, 2.0][..], "every step is significant, the largest with argument 3, {0.5}."),
             (&[1.0, 1.0, 1.5, 1.505], "the cost rises with argument 2, of which no cause was measured."),
             (
                 &[1.0, 0.8, 0.8, 1.5],
@@ -239,9 +269,15 @@ mod tests {
         stack[7] = 1.5;
         let mut fall = stack;
         fall[0] = 1.3;
+        let lesser = [1.0, 1.0, 1.0, 1.0, 1.75, 1.75, 1.75, 2.0];
         let cases = [
-            (stack, MechanismKind::Effect, "argument 7, the first that is passed on the stack."),
-            (fall, MechanismKind::Effect, "on the stack; the cost falls with argument 1, of which no cause"),
+            (stack, MechanismKind::Effect, "argument 7, the first that is passed on the stack, by {0.5}."),
+            (fall, MechanismKind::Effect, "by {0.5}; the cost falls with argument 1, of which no cause"),
+            (
+                lesser,
+                MechanismKind::Uncaused,
+                "rises with argument 4, 7, the largest with argument 4, {0.75}, of which",
+            ),
             ([1.3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], MechanismKind::Uncaused, "no cause was measured"),
             ([1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7], MechanismKind::Effect, "every step"),
             (flat, MechanismKind::NoEffect, "no single step"),

@@ -38,7 +38,7 @@ pub(super) const MORE: f64 = 1.2;
 pub(super) struct BesideOne {
     pub(super) cores: u64,
     together: Found,
-    one: Found,
+    pub(super) one: Found,
 }
 
 impl BesideOne {

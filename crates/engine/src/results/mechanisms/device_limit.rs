@@ -4,7 +4,7 @@
 use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::{Dimension, Found, Placement, Selector, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
@@ -29,7 +29,7 @@ pub(crate) const BETWEEN: Selector = Selector::only(
         ("queue_depth", Any),
     ],
 );
-const READERS: Selector = Selector::only(
+pub(super) const READERS: Selector = Selector::only(
     "filesystem/contention",
     &[
         ("figure", Name("each process")),
@@ -42,13 +42,11 @@ const READERS: Selector = Selector::only(
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
-    let gaps = BETWEEN.along("queue_depth", known);
-    let (depth, gap) = gaps.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
+    let (depth, gap) = least_gap(known)?;
+    let (alone, knee) = knee(known)?;
     let readers = READERS.along("processes", known);
-    let (_, alone) = readers.first().filter(|(processes, _)| *processes == 1)?;
     let (most, wait) = readers.last()?;
     let allowed = gap.scaled(*most as f64);
-    let knee = Found { dimension: Dimension::Count, ..alone.over(*gap) };
     let held = wait.over(allowed);
     let is_longer = wait.differs_from(&allowed) == Some(true);
     if (*most as f64) <= knee.value || distance(held.value) > CLOSE || is_longer {
@@ -73,6 +71,19 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     Some(Conclusion::of(headline, because))
 }
 
+/// The least time between completions, with the number of requests in flight.
+fn least_gap(known: &Known) -> Option<(u64, Found)> {
+    let gaps = BETWEEN.along("queue_depth", known).into_iter();
+    gaps.min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))
+}
+
+/// A block of one reader alone, and the readers that reach the device's rate.
+pub(super) fn knee(known: &Known) -> Option<(Found, Found)> {
+    let (_, gap) = least_gap(known)?;
+    let (_, alone) = *READERS.along("processes", known).first().filter(|(processes, _)| *processes == 1)?;
+    Some((alone, Found { dimension: Dimension::Count, ..alone.over(gap) }))
+}
+
 /// The observed latency that each further reader adds beyond the knee.
 fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
     let mut beyond = readers.iter().filter(|(processes, _)| *processes as f64 >= knee);
@@ -93,7 +104,6 @@ fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
-    use fathom_core::experiment::Known;
     use fathom_core::statistics::{Interval, Measured};
     use serde_json::json;
 

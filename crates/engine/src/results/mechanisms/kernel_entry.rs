@@ -10,12 +10,17 @@ pub(super) const RULE: Rule = Rule {
     condition: "a system call without a service was measured, and getppid takes significantly longer",
     judge,
     #[cfg(test)]
-    points: &[ALONE, GETPPID, GETPID],
+    points: &[ALONE, GETPPID, GETPID, NOTHING],
 };
 
-const ALONE: Selector = Selector::only("cpu/system_call", &[("call", Name("a number that is no call's"))]);
+pub(super) const ALONE: Selector =
+    Selector::only("cpu/system_call", &[("call", Name("a number that is no call's"))]);
 const GETPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getpid"))]);
-const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
+pub(super) const GETPPID: Selector = Selector::only("cpu/system_call", &[("call", Name("getppid"))]);
+
+/// A write that has nothing to write.
+pub(super) const NOTHING: Selector =
+    Selector::only("cpu/system_call", &[("call", Name("write nothing to /dev/null"))]);
 
 /// Core cycles of two mode switches on Nehalem (Soares and Stumm, OSDI 2010).
 const PUBLISHED: f64 = 150.0;

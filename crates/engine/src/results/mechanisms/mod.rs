@@ -8,6 +8,7 @@ pub(super) mod device_limit;
 mod fault_around;
 mod flat_load;
 mod guest_exit;
+mod influence;
 mod kernel_entry;
 mod lines_in_flight;
 mod process;
@@ -20,6 +21,8 @@ mod shared_path;
 mod stream_ramp;
 mod wake_up;
 mod write_allocate;
+
+pub(super) use influence::mark as mark_influences;
 
 use crate::results::PointResult;
 #[cfg(test)]

@@ -13,8 +13,10 @@ pub(super) const RULE: Rule = Rule {
     points: &[FORK, VFORK, THREAD, LARGE, COPIED],
 };
 
-const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
-const VFORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name("vfork, exit, wait"))]);
+pub(super) const FORK: Selector =
+    Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
+pub(super) const VFORK: Selector =
+    Selector::only("cpu/process_creation", &[("measure", Name("vfork, exit, wait"))]);
 const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
 const LARGE: Selector =
     Selector::only("cpu/process_creation", &[("measure", Name("fork of a large parent")), ("resident", Any)]);

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
     points: &[TOGETHER],
 };
 
-const TOGETHER: Selector = Selector::only(
+pub(super) const TOGETHER: Selector = Selector::only(
     "memory/parallel_bandwidth",
     &[("threads", Any), ("kind", Any), ("method", Any), ("level", Any), ("size", Any)],
 )

@@ -4,7 +4,7 @@
 use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Selector, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Placement, Point, Selector, Statement, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 
@@ -17,9 +17,9 @@ pub(super) const RULE: Rule = Rule {
     points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, SOCKET, USER_FAULT, SLEEP, FUTEX],
 };
 
-const HAND_OVER: Selector =
+pub(super) const HAND_OVER: Selector =
     Selector::only("cpu/context_switch", &[("mechanism", Name("pipe")), ("between", Name("processes"))]);
-const TCP: Selector = Selector::only(
+pub(super) const TCP: Selector = Selector::only(
     "network/round_trip",
     &[
         ("loop", Name("closed")),
@@ -57,6 +57,18 @@ const OTHERS: [(&str, Selector, f64); 3] = [
     ("a round trip of 1 byte by a UNIX socket", SOCKET, 2.0),
     ("a page fault that a program answers", USER_FAULT, 2.0),
 ];
+
+/// The number of wake-ups in an operation across CPUs, and what it takes more than on one CPU, if that is their time.
+pub(super) fn in_operation(experiment: &str, point: &Point, known: &Known) -> Option<(f64, Found)> {
+    let is_it = |of: &Selector| of.at(Placement::AcrossCpus).selects(experiment, point, known.machine);
+    let wake = beyond(HAND_OVER, known)?;
+    if is_it(&HAND_OVER) {
+        return Some((1.0, wake));
+    }
+    let (_, of, times) = *OTHERS.iter().find(|(_, of, _)| is_it(of))?;
+    let extra = beyond(of, known)?;
+    (Agreement::of(extra.value / (times * wake.value)) == Agreement::Alike).then_some((times, extra))
+}
 
 /// The extra cost of an operation across CPUs over one CPU.
 fn beyond(points: Selector, known: &Known) -> Option<Found> {

@@ -25,6 +25,7 @@ mod sentences;
 #[cfg(test)]
 mod tests;
 
+use super::placements::is_of_several_placements;
 use super::{Explanation, PointResult};
 use candidate::MissCandidate;
 use fathom_core::experiment::{Finding, Found, Known, Levels, Point};
@@ -73,9 +74,11 @@ pub struct Figures<'run> {
 
 /// Judges every miss: marks the points, and returns the findings, by experiment in the order of `names`.
 pub fn explain(names: &[&str], points: &mut [PointResult], figures: Figures) -> Misses {
+    let is_ambiguous = |experiment: &str, point: &Point| is_of_several_placements(points, experiment, point);
     let reason = |point| {
         let judged = judge(Missed::of(point)?, figures);
-        let because = sentences::because(&judged, figures);
+        let mut because = sentences::because(&judged, figures);
+        because.place(is_ambiguous);
         Some((judged.explanation, because))
     };
     let reasons: Vec<_> = points.iter().map(reason).collect();
@@ -89,8 +92,12 @@ pub fn explain(names: &[&str], points: &mut [PointResult], figures: Figures) -> 
         let mine: Vec<&Judged> = rest.iter().copied().filter(|miss| miss.missed.place().0 == *name).collect();
         ((*name).to_owned(), sentences::findings(&mine, figures))
     });
-    let others = others.collect();
-    Misses { overall: sentences::count(&judged).into_iter().chain(shared).collect(), others }
+    let mut others: Vec<(String, Vec<Finding>)> = others.collect();
+    let mut overall: Vec<Finding> = sentences::count(&judged).into_iter().chain(shared).collect();
+    for finding in overall.iter_mut().chain(others.iter_mut().flat_map(|(_, findings)| findings)) {
+        finding.statement.place(|experiment, point| is_of_several_placements(points, experiment, point));
+    }
+    Misses { overall, others }
 }
 
 fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {

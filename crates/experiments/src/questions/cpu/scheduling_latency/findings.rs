@@ -9,9 +9,9 @@ use crate::apparatus::cpu::busy::LoadPolicy;
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let mine =
-        [idle_and_busy(known), tail(TIMER, known), policies(TIMER, known), requests(known), quotas(known)];
-    let others = [policies(MESSAGE, known), tail(MESSAGE, known), loads(TIMER, known), loads(MESSAGE, known)];
+    // The paper has room for the first.
+    let mine = [idle_and_busy(known), tails(known), quotas(known), requests(known), policies(TIMER, known)];
+    let others = [policies(MESSAGE, known), loads(TIMER, known), loads(MESSAGE, known)];
     mine.into_iter().chain(others).flatten().collect()
 }
 
@@ -53,37 +53,56 @@ fn idle_and_busy(known: &Known) -> Option<Finding> {
     )
 }
 
-/// How many wake-ups are more than 1 ms late by the number of busy processes, and whether the median follows.
-fn tail(wake: &str, known: &Known) -> Option<Finding> {
+/// How many wake-ups of either kind are more than 1 ms late by the number of busy processes; `None` where neither was measured by several
+/// numbers, and the times beside each load say it.
+fn tails(known: &Known) -> Option<Finding> {
+    let shares = |wake: &str| -> Vec<(u64, Found)> {
+        let of = |busy| {
+            let load = (busy, LoadPolicy::Other.name());
+            Some((busy, known.found(ABOUT.name, &point(wake, load, MISSES))?))
+        };
+        LOADS.into_iter().filter_map(of).collect()
+    };
+    let of_each = [TIMER, MESSAGE].map(|wake| (wake, shares(wake)));
+    if of_each.iter().all(|(_, shares)| shares.len() < 2) {
+        return None;
+    }
+    let each = of_each.iter().filter(|(_, shares)| !shares.is_empty());
+    let each = Statement::joined(each.filter_map(|(wake, shares)| tail(wake, shares, known)), "; of ")?;
+    Some(finding!(
+        Question::Experiment,
+        "Over 1 ms late are, by the busy processes on every CPU, of {each}.",
+        each
+    ))
+}
+
+/// These shares of a wake's, and whether the median follows where they grow.
+fn tail(wake: &str, shares: &[(u64, Found)], known: &Known) -> Option<Statement> {
     let load = |busy| (busy, LoadPolicy::Other.name());
-    let misses = |busy| Some((busy, known.found(ABOUT.name, &point(wake, load(busy), MISSES))?));
-    let all: Vec<(u64, Found)> = LOADS.into_iter().filter_map(misses).collect();
-    let [(fewest, least), .., (most, highest)] = all[..] else { return None };
-    let grows = highest.value > least.value && highest.differs_from(&least) == Some(true);
-    let median = late(wake, load(fewest), known).zip(late(wake, load(most), known)).filter(|(few, many)| {
+    let ((fewest, least), (most, highest)) = (shares.first()?, shares.last()?);
+    let grows = highest.value > least.value && highest.differs_from(least) == Some(true);
+    let median = late(wake, load(*fewest), known).zip(late(wake, load(*most), known));
+    let median = median.filter(|(few, many)| {
         few.is_of_one_state() && many.is_of_one_state() && many.differs_in_one_core_state(few) == Some(false)
     });
-    let each = all.iter().map(|(busy, share)| {
+    let each = shares.iter().map(|(busy, share)| {
         statement!(
             "{share} beside {busy}",
             share = share.named(&format!("{wake}, misses beside {busy} busy")),
             busy = busy.to_string()
         )
     });
-    Some(
-        finding!(
-            Question::Experiment,
-            "Of a {wake}'s wake-ups {each} busy processes on every CPU are over 1 ms late{judged}.",
-            wake,
-            each = Statement::joined(each, ", ")?,
-            judged = match (grows, median) {
-                (true, Some(_)) => ": the tail grows, the median does not significantly",
-                (true, None) => ": the tail grows",
-                _ => "",
-            }
-        )
-        .about(wake),
-    )
+    let judged = match (grows, median) {
+        (true, Some(_)) => " (the tail grows, the median does not significantly)",
+        (true, None) => " (the tail grows)",
+        _ => "",
+    };
+    Some(statement!(
+        "a {wake}'s wake-ups {each}{judged}",
+        wake,
+        each = Statement::joined(each, ", ")?,
+        judged
+    ))
 }
 
 /// The lateness beside one process of the other policies, against `SCHED_OTHER`; together where none differs.
@@ -157,24 +176,38 @@ fn requests(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// How often a quota stops work that needs less than it allows.
+/// How late work begins where it uses the least and the most of a quota that was measured, and how often that stops it; where none of a series
+/// was over 1 ms late, or no period was throttled, no share of them is known.
 fn quotas(known: &Known) -> Option<Finding> {
-    let all = USES.into_iter().filter_map(|percent| {
-        let of = |figure| known.found(ABOUT.name, &under_quota(percent, figure));
-        let (late, throttling) = (of(LATENESS)?, of(THROTTLING)?);
-        let misses = of(MISSES)?;
-        let used = percent.to_string();
-        Some(statement!(
-            "where {used} % of it are used a request begins {late} late ({misses} by more than 1 ms), and {throttling} of the periods are \
-             throttled",
-            used = &used,
-            late = late.named(&format!("under a quota, {used} % used")),
-            misses = misses.named(&format!("misses under a quota, {used} % used")),
-            throttling = throttling.named(&format!("throttled periods, {used} % used"))
-        ))
+    let late = |percent: &u64| known.found(ABOUT.name, &under_quota(*percent, LATENESS));
+    let used: Vec<(u64, Found)> =
+        USES.iter().filter_map(|percent| Some((*percent, late(percent)?))).collect();
+    let least = used.first()?;
+    let most = used.last().filter(|_| used.len() > 1);
+    let each = [least].into_iter().chain(most).map(|(percent, late)| {
+        let of = |figure| known.found(ABOUT.name, &under_quota(*percent, figure));
+        let misses = of(MISSES).map(|misses| {
+            let misses = misses.named(&format!("misses under a quota, {percent} % used"));
+            statement!("{misses} over 1 ms", misses)
+        });
+        let throttling = of(THROTTLING).map(|throttling| {
+            let throttling = throttling.named(&format!("throttled periods, {percent} % used"));
+            statement!("{throttling} of the periods throttled", throttling)
+        });
+        let beside = Statement::joined(misses.into_iter().chain(throttling), ", ");
+        statement!(
+            "{late} where {percent} % of it are used{beside}",
+            late = late.named(&format!("under a quota, {percent} % used")),
+            percent = percent.to_string(),
+            beside = beside.map(|beside| statement!(" ({beside})", beside))
+        )
     });
-    let times = Statement::joined(all, "; ")?;
-    Some(finding!(Question::Experiment, "Under a quota of 10 ms in every 20 ms, {times}.", times))
+    let times = Statement::joined(each, "; ")?;
+    Some(finding!(
+        Question::Experiment,
+        "Under a quota of 10 ms in every 20 ms a request begins late by {times}.",
+        times
+    ))
 }
 
 #[cfg(test)]
@@ -239,13 +272,39 @@ mod tests {
         let grows = said([2e4, 4e4, 14e4], [20e3, 20.1e3]);
         assert!(
             grows.contains(
-                "Of a timer's wake-ups {20000} beside 1, {40000} beside 2, {140000} beside 4 busy processes on every CPU are \
-                 over 1 ms late: the tail grows, the median does not significantly.\n"
+                "Over 1 ms late are, by the busy processes on every CPU, of a timer's wake-ups {20000} beside 1, {40000} beside 2, \
+                 {140000} beside 4 (the tail grows, the median does not significantly).\n"
             ),
             "{grows}"
         );
-        assert!(said([2e4, 4e4, 14e4], [20e3, 30e3]).contains("the tail grows.\n"));
-        assert!(said([2e4, 4e4, 2e4], [20e3, 20e3]).contains("over 1 ms late.\n"));
+        assert!(said([2e4, 4e4, 14e4], [20e3, 30e3]).contains("(the tail grows).\n"));
+        assert!(said([2e4, 4e4, 2e4], [20e3, 20e3]).contains("{20000} beside 4.\n"));
+    }
+
+    #[test]
+    fn messages_over_1_ms_late_stand_beside_a_timers() {
+        let misses = |wake, busy, share| (point(wake, (busy, OTHER), MISSES), share, PARTS);
+        let all = [misses(TIMER, 1, 2e4), misses(TIMER, 2, 4e4), misses(MESSAGE, 1, 3e4)];
+        let said = text(&all);
+        assert!(said.contains("of a timer's wake-ups {20000} beside 1, {40000} beside 2"), "{said}");
+        assert!(said.contains("; of a message's wake-ups {30000} beside 1.\n"), "{said}");
+        assert_eq!(text(&[misses(TIMER, 1, 2e4)]), "", "told beside its load");
+    }
+
+    #[test]
+    fn a_quota_is_told_by_the_share_that_is_used_of_it_also_where_nothing_was_late() {
+        let all = [
+            (under_quota(50, LATENESS), 20e3, TIME),
+            (under_quota(80, LATENESS), 30e3, TIME),
+            (under_quota(100, LATENESS), 50e3, TIME),
+            (under_quota(100, MISSES), 3e4, PARTS),
+            (under_quota(100, THROTTLING), 6e5, PARTS),
+        ];
+        assert_eq!(
+            text(&all),
+            "Under a quota of 10 ms in every 20 ms a request begins late by {20000} where 50 % of it are used; {50000} where 100 % of \
+             it are used ({30000} over 1 ms, {600000} of the periods throttled).\n"
+        );
     }
 
     #[test]

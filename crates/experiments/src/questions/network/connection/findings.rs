@@ -1,9 +1,10 @@
 //! Findings from opening and ending connections: in round trips, and as shares of software and network.
 
-use super::{CLOSE, CONNECT, GRACEFUL, phase};
+use super::{CLOSE, CONNECT, FOUR, GRACEFUL, phase, point};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 use crate::apparatus::network::software_share::software_and_network;
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
+use crate::questions::cpu::context_switch;
 use crate::questions::network::round_trip::{self, TCP};
 use fathom_core::prelude::*;
 
@@ -15,6 +16,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
         in_round_trips(known),
         graceful_in_round_trips(known),
         close_against_end(known),
+        close_on_one_cpu(known),
         close_far_and_near(known),
         by_rule(known),
     ];
@@ -107,6 +109,59 @@ fn close_against_end(known: &Known) -> Option<Finding> {
     ))
 }
 
+/// What close takes on one CPU, where it takes longer than across CPUs: as far as the hand-overs to the other side and back account for it,
+/// and beside the graceful end, of which it is a part.
+fn close_on_one_cpu(known: &Known) -> Option<Finding> {
+    let on_one = |of: &str| known.found(NAME, &point(of, LOOPBACK, FOUR, Placement::OneCpu));
+    let (one, across) = (on_one(CLOSE)?, duration(CLOSE, LOOPBACK, known)?);
+    let are_of_one_state = one.is_of_one_state() && across.is_of_one_state();
+    let more = one.beyond(across).filter(|_| are_of_one_state)?;
+    Some(finding!(
+        Question::SetUp,
+        "On one CPU close returns after {one}, {more} later than across CPUs. {hand_overs}{end}",
+        one = one.named("close, loopback, one CPU"),
+        more = more.named("close, one CPU beyond two"),
+        hand_overs = hand_overs(more, known),
+        end = on_one(GRACEFUL).map(|end| beside_the_end(one, end))
+    ))
+}
+
+/// How much of that two hand-overs account for: the last segment wakes the other side, which takes the CPU before the call returns.
+fn hand_overs(more: Found, known: &Known) -> Statement {
+    let each = known.found(context_switch::NAME, &context_switch::between_processes());
+    let Some(both) = each.filter(Found::is_of_one_state).map(|each| each.scaled(2.0)) else {
+        return "This run measures nothing that accounts for it.".into();
+    };
+    let rest = more.beyond(both).map(|rest| {
+        let rest = rest.named("close on one CPU, not explained");
+        statement!("; {rest} are not explained", rest)
+    });
+    statement!(
+        "If the other side, which the last segment wakes, runs before the call returns, two hand-overs between processes are {both} of that{rest}.",
+        both = both.named("two hand-overs"),
+        rest
+    )
+}
+
+/// The graceful end, which waits for the other side, beside a close that takes as long.
+fn beside_the_end(close: Found, end: Found) -> Statement {
+    let is_judged = close.is_of_one_state() && end.is_of_one_state();
+    let differs = close.differs_in_one_core_state(&end).filter(|_| is_judged);
+    let judged = match differs {
+        Some(true) if close.value > end.value => {
+            ", less than close, though it waits for the other side, which is not explained"
+        }
+        Some(true) => ", longer than close",
+        Some(false) => ", not significantly different from close",
+        None => ", not compared",
+    };
+    statement!(
+        " Until both sides have ended it takes {end}{judged}.",
+        end = end.named("graceful end, loopback, one CPU"),
+        judged
+    )
+}
+
 /// Whether the `close()` call alone depends on the distance of the other side.
 fn close_far_and_near(known: &Known) -> Option<Finding> {
     let (near, far) = (duration(CLOSE, LOOPBACK, known)?, duration(CLOSE, PEER, known)?);
@@ -134,4 +189,44 @@ fn share(of: &str, known: &Known) -> Option<Finding> {
         )
         .about(of),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(close: f64, end: f64, switch: Option<f64>) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let mut learn = |name: &str, point: &Point, ns: f64| {
+            known.learn(name, point, fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds)));
+        };
+        let on_one = |of: &str| point(of, LOOPBACK, FOUR, Placement::OneCpu);
+        learn(NAME, &on_one(CLOSE), close);
+        learn(NAME, &on_one(GRACEFUL), end);
+        learn(NAME, &phase(CLOSE, LOOPBACK), 10e3);
+        if let Some(ns) = switch {
+            learn(context_switch::NAME, &context_switch::between_processes(), ns);
+        }
+        close_on_one_cpu(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_close_on_one_cpu_is_told_with_what_accounts_for_it_and_what_does_not() {
+        let text = said(30e3, 20e3, Some(3e3));
+        assert!(
+            text.starts_with("On one CPU close returns after {30000}, {20000} later than across CPUs."),
+            "{text}"
+        );
+        assert!(
+            text.contains("two hand-overs between processes are {6000} of that; {14000} are not explained."),
+            "{text}"
+        );
+        assert!(text.ends_with("it takes {20000}, less than close, though it waits for the other side, which is not explained."), "{text}");
+        let alike = said(30e3, 30.1e3, None);
+        assert!(alike.contains("measures nothing that accounts for it. Until"), "{alike}");
+        assert!(alike.ends_with("not significantly different from close."), "{alike}");
+        assert!(!said(30e3, 20e3, Some(11e3)).contains("are not explained"), "two hand-overs are all of it");
+        assert_eq!(said(10e3, 20e3, Some(3e3)), "", "no later than across CPUs");
+    }
 }

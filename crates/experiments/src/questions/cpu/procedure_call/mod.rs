@@ -1,9 +1,10 @@
 //! What does calling a procedure cost, and what does one more argument add?
 
+mod findings;
+
 use crate::apparatus::cpu::call_kernel;
 use crate::arch::ARGUMENT_REGISTERS;
 use crate::expected::core_facts;
-use fathom_core::experiment::CurveSteps;
 use fathom_core::prelude::*;
 
 const FORM: Parameter = Parameter::named("form", "how arguments are passed, and what depends on what");
@@ -31,7 +32,7 @@ static ABOUT: About = About {
     version: 1,
     timed: Some(TimedCode {
         of: "calls in a loop, with 0 to 7 arguments, on x86-64",
-        source: include_str!("../../arch/x86_64/call_loops.rs"),
+        source: include_str!("../../../arch/x86_64/call_loops.rs"),
         begins: "global_asm!(",
     }),
     parameters: &[FORM, ARGUMENTS],
@@ -179,13 +180,7 @@ impl Experiment for ProcedureCall {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let of_form = |form| [one_more(form, known), growth(form, known)];
-        ["abi", "spilled"]
-            .into_iter()
-            .flat_map(of_form)
-            .flatten()
-            .chain([on_the_stack(known), unoptimised(known)].into_iter().flatten())
-            .collect()
+        findings::findings(known)
     }
 }
 
@@ -211,129 +206,6 @@ pub fn bare() -> Point {
 
 fn point(form: &str, arguments: u64) -> Point {
     Point::new().named(&FORM, form).with(&ARGUMENTS, arguments)
-}
-
-/// From this share on the beginning of a line is not the call without arguments that it stands for, if their intervals say so too.
-const BESIDE: f64 = 0.1;
-
-/// The line through the calls of a form: the cost of one more argument, and that of a call without one. `None` where the line misses
-/// the call without arguments: they do not add up on a line.
-fn line(form: &str, known: &Known) -> Option<(Found, Found)> {
-    let (slope, call) = known.line(ABOUT.name, &point(form, 0), &ARGUMENTS)?;
-    let bare = known.found(ABOUT.name, &point(form, 0))?;
-    let misses = (call.value / bare.value - 1.0).abs() > BESIDE && call.differs_from(&bare) != Some(false);
-    (!misses).then_some((slope, call))
-}
-
-/// The cost of one more argument: the slope of the line through the calls of a form.
-fn one_more(form: &str, known: &Known) -> Option<Finding> {
-    let (slope, call) = line(form, known)?;
-    let form = if form == "spilled" {
-        "as unoptimised code passes it"
-    } else {
-        "as the ABI passes it to calls that may overlap"
-    };
-    let name = format!("one more argument, {form}");
-    let costs = match slope.interval {
-        Some(interval) if interval.high < 0.0 => statement!(
-            "costs nothing that shows (the line through all calls falls by {slope})",
-            slope = slope.scaled(-1.0).named(&name)
-        ),
-        Some(interval) if interval.contains(0.0) && slope.value < 0.0 => statement!(
-            "costs nothing that shows, and at most {most}",
-            most = Found::exact(interval.high, slope.dimension).named(&name)
-        ),
-        Some(interval) if interval.contains(0.0) => statement!(
-            "costs {slope}, which is not significantly different from zero",
-            slope = slope.named(&name)
-        ),
-        _ => statement!("costs {slope}", slope = slope.named(&name)),
-    };
-    Some(
-        finding!(
-            Question::Argument,
-            "One more argument, {form}, {costs}, on a line that begins without arguments at {call}.",
-            costs,
-            call = call.named(&format!("the line without arguments, {form}"))
-        )
-        .about(form),
-    )
-}
-
-/// Whether each argument adds the same cost, and whether fewer arguments cost more than noise explains (R-CPU-12, R-CPU-13).
-fn growth(form: &'static str, known: &Known) -> Option<Finding> {
-    let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
-    let most = along.len().checked_sub(1).filter(|most| *most >= 2)?;
-    // Nothing is said if a step is not judged, as one between unlike states of the core.
-    let CurveSteps { rises, falls } = CurveSteps::of(&along)?;
-    let (up, down) = (CurveSteps::listed(&rises), CurveSteps::listed(&falls));
-    let judged = match (rises.len(), falls.len()) {
-        (0, 0) => format!("No single argument of {most} makes a call significantly slower than one fewer"),
-        (all, _) if all == most => "Each argument makes a call significantly slower".to_owned(),
-        (_, 0) => format!("A call becomes significantly slower with argument {up}"),
-        (0, _) => format!("A call becomes significantly faster with argument {down}"),
-        _ => format!("A call becomes significantly slower with argument {up}, and faster with {down}"),
-    };
-    let by = Convention::of(known.machine);
-    let added = expected_instructions(form, 6, by) - expected_instructions(form, 5, by);
-    let instruction = core_facts::instruction(known).value;
-    let of = along[0].1;
-    let issued = Found { core: of.core, ..Found::exact(added as f64 * instruction, of.dimension) };
-    let passed = if form == "spilled" { "as unoptimised code passes them" } else { "as the ABI passes them" };
-    let beside = line(form, known).and_then(|(slope, _)| beside_issue(slope, &issued));
-    Some(finding!(
-        Question::Argument,
-        "{judged}, {passed}. The {added} further instructions of an argument take {issued} of a core that \
-         completes independent ones all the time{beside}.",
-        issued = issued.named(&format!("one more argument, {passed}, predicted")),
-        beside = beside.unwrap_or("")
-    ).about(form))
-}
-
-/// How the cost of one more argument, the slope of a line, compares with the time in which its instructions are issued.
-fn beside_issue(slope: Found, issued: &Found) -> Option<&'static str> {
-    let interval = slope.interval?;
-    if interval.low > issued.value {
-        Some("; an argument costs more than that, so a call waits for something besides their number")
-    } else if interval.high < issued.value {
-        Some("; an argument costs less than that, so they overlap with other work of the call")
-    } else {
-        None
-    }
-}
-
-/// The cost of the seventh argument, which x86-64 passes on the stack.
-fn on_the_stack(known: &Known) -> Option<Finding> {
-    if known.machine.is_aarch64() {
-        return None;
-    }
-    let cost = |arguments| known.found(ABOUT.name, &point("abi", arguments));
-    let (none, six, seven) = (cost(0)?, cost(6)?, cost(7)?);
-    Some(finding!(
-        Question::Argument,
-        "A call takes {none} without arguments and {six} with six in registers; a seventh, on the stack, \
-         makes it {seven}{judged}.",
-        none = none.named("call without arguments"),
-        six = six.named("call with six arguments"),
-        seven = seven.named("call with seven arguments"),
-        judged = if seven.differs_from(&six) == Some(false) {
-            ", which is not significantly different from six"
-        } else {
-            ""
-        }
-    ))
-}
-
-/// The cost that report 000 and others added by compiling without optimisation.
-fn unoptimised(known: &Known) -> Option<Finding> {
-    let (good, spilled) =
-        (known.found(ABOUT.name, &point("abi", 7))?, known.found(ABOUT.name, &point("spilled", 7))?);
-    Some(finding!(
-        Question::Argument,
-        "A call with seven arguments takes {spilled} in unoptimised code: {ratio}.",
-        spilled = spilled.named("call with seven arguments, unoptimised"),
-        ratio = spilled.times_as("much", good, "unoptimised over optimised, seven arguments")
-    ))
 }
 
 /// Instructions of one call by the ABI: placing the arguments, call, body, return, and clearing the stack.
@@ -366,42 +238,5 @@ fn expected_on_x86_64(form: &str, arguments: u64) -> u64 {
         "abi" | "chained" | "indirect" | SINGLE => in_registers + 2 * on_stack + body + call_and_return,
         // The caller loads each argument from its frame; push, mov and pop for the frame; each spilled and added.
         _ => in_registers + 2 * on_stack + 3 + in_registers + body + call_and_return,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fathom_core::experiment::Dimension;
-    use fathom_core::quantity::Unit;
-
-    /// The findings for calls with none to three arguments of these costs in nanoseconds, known to a percent.
-    fn said_of(costs: [f64; 4]) -> String {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, Some(2e9));
-        for (arguments, value) in costs.into_iter().enumerate() {
-            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &point("abi", arguments as u64), found);
-        }
-        growth("abi", &known).unwrap().statement.plain()
-    }
-
-    #[test]
-    fn steps_are_told_from_noise() {
-        assert!(said_of([1.0, 1.2, 1.4, 1.6]).contains("Each argument makes a call significantly slower"));
-        let noise = said_of([1.0, 1.005, 1.001, 1.4]);
-        assert!(noise.contains("significantly slower with argument 3, as"), "{noise}");
-        let falls = said_of([1.0, 1.2, 1.1, 1.4]);
-        assert!(falls.contains("significantly slower with argument 1, 3, and faster with 2"), "{falls}");
-    }
-
-    #[test]
-    fn an_argument_s_cost_is_told_beside_its_instructions_where_it_is_another() {
-        let found = |value| fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-        let issued = found(0.25);
-        assert!(beside_issue(found(0.5), &issued).unwrap().contains("costs more than that"));
-        assert!(beside_issue(found(0.02), &issued).unwrap().contains("costs less than that"));
-        assert_eq!(beside_issue(found(0.251), &issued), None, "known to a percent");
-        assert_eq!(beside_issue(Found::bare(0.5, issued.dimension), &issued), None, "without an interval");
     }
 }
