@@ -233,12 +233,14 @@ pub struct CurveSteps {
     pub falls: Vec<u64>,
     /// The number at which it rises most, and by how much; `None` unless that rise is one of those that show.
     pub steepest: Option<(u64, Found)>,
+    /// Whether intervals show that it is larger than every other rise that shows.
+    is_outstanding: bool,
 }
 
 impl CurveSteps {
     /// The steps of a curve; `None` if one is not judged, as one between unlike states of the core.
     pub fn of(curve: &[(u64, Found)]) -> Option<Self> {
-        let (mut rises, mut falls) = (vec![], vec![]);
+        let (mut rises, mut falls, mut sizes) = (vec![], vec![], vec![]);
         let mut steepest: Option<(u64, Found)> = None;
         for (before, (number, after)) in curve.iter().map(|(_, before)| before).zip(curve.iter().skip(1)) {
             let step = after.minus(*before);
@@ -248,10 +250,21 @@ impl CurveSteps {
             if after.differs_in_one_core_state(before)? {
                 let numbers = if step.value > 0.0 { &mut rises } else { &mut falls };
                 numbers.push(*number);
+                sizes.push((*number, step));
             }
         }
         let steepest = steepest.filter(|(number, _)| rises.contains(number));
-        Some(CurveSteps { rises, falls, steepest })
+        let is_outstanding = steepest.is_some_and(|(at, most)| {
+            sizes.iter().all(|(number, step)| {
+                *number == at || step.value < 0.0 || most.differs_from(step) == Some(true)
+            })
+        });
+        Some(CurveSteps { rises, falls, steepest, is_outstanding })
+    }
+
+    /// The largest rise, if no other that shows may be as large.
+    pub fn outstanding(&self) -> Option<(u64, Found)> {
+        self.steepest.filter(|_| self.is_outstanding)
     }
 
     /// Numbers in a sentence.

@@ -92,7 +92,7 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
     let (clause, kind) = if all_rise {
         (statement!("every step is significant{largest}", largest = largest(&steps)), MechanismKind::Effect)
     } else {
-        let steepest = steps.steepest.map(|(at, _)| at);
+        let steepest = steps.outstanding().map(|(at, _)| at);
         let stack = first_on_the_stack(known).filter(|first| steepest == Some(*first));
         let is_single = !steps.rises.is_empty() || !steps.falls.is_empty();
         let kind = match (grows || stack.is_some(), is_single) {
@@ -107,7 +107,7 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
 
 /// The largest of several steps, if it shows.
 fn largest(steps: &CurveSteps) -> Option<Statement> {
-    let (at, step) = steps.steepest.filter(|_| steps.rises.len() > 1)?;
+    let (at, step) = steps.outstanding().filter(|_| steps.rises.len() > 1)?;
     let step = step.named(&format!("the step to argument {at}"));
     Some(statement!(", the largest with argument {at}, {step}", at = at.to_string(), step))
 }
@@ -287,6 +287,16 @@ mod tests {
             let text = format!("{} {}", conclusion.headline.plain(), conclusion.because.plain());
             assert!(conclusion.kind == kind && text.contains(words), "{:?} {text}", conclusion.kind);
         }
+    }
+
+    #[test]
+    fn a_step_to_the_stack_that_is_as_large_as_another_has_no_cause_of_its_own() {
+        let alike = of_both(&[1.0; 8], &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.75, 2.5]);
+        let headline = alike.headline.plain();
+        assert!(
+            headline.ends_with("rises with argument 6, 7, of which no cause was measured."),
+            "{headline}"
+        );
     }
 
     #[test]

@@ -92,8 +92,8 @@ fn growth(form: &'static str, known: &Known) -> Option<Finding> {
 /// At which of so many arguments a call becomes slower or faster, as far as intervals show it; a rise is named only where the largest shows,
 /// because a lesser one that happens to show is none that stands out.
 fn step_by_step(steps: &CurveSteps, most: usize, passed: &str) -> Statement {
-    let CurveSteps { rises, falls, steepest } = steps;
-    let largest = steepest.filter(|_| rises.len() > 1).map(|(at, step)| {
+    let CurveSteps { rises, falls, steepest, .. } = steps;
+    let largest = steps.outstanding().filter(|_| rises.len() > 1).map(|(at, step)| {
         let step = step.named(&format!("the largest step, {passed}"));
         statement!(", the most with argument {at}, by {step}", at = at.to_string(), step)
     });
@@ -139,7 +139,7 @@ fn on_the_stack(known: &Known) -> Option<Finding> {
     let cost = |arguments| known.found(ABOUT.name, &point("abi", arguments));
     let (none, six, seven) = (cost(0)?, cost(6)?, cost(7)?);
     let steps = CurveSteps::of(&known.found_along(ABOUT.name, &point("abi", 0), &ARGUMENTS));
-    let is_step = steps.and_then(|steps| steps.steepest).is_some_and(|(at, _)| at == 7);
+    let is_step = steps.and_then(|steps| steps.outstanding()).is_some_and(|(at, _)| at == 7);
     let seven = seven.named("call with seven arguments");
     let passed = if is_step {
         let six = six.named("call with six arguments");
@@ -189,6 +189,8 @@ mod tests {
         let each = said_of([1.0, 1.25, 1.75, 2.0]);
         assert!(each.starts_with("Each argument makes a call significantly slower, as the ABI"), "{each}");
         assert!(each.contains("passes them, the most with argument 2, by {0.5}. The"), "{each}");
+        let alike = said_of([1.0, 1.25, 1.5, 1.75]);
+        assert!(!alike.contains("the most"), "steps that may be as large: {alike}");
         let noise = said_of([1.0, 1.005, 1.001, 1.4]);
         assert!(
             noise.contains("significantly slower with argument 3, as the ABI passes them. The"),
