@@ -73,9 +73,14 @@ fn published(exit: Found, known: &Known) -> Option<Statement> {
     let times = exit.scaled(1.0 / one);
     let times = Found { dimension: Dimension::Ratio, ..times };
     let published = Found::exact(one, Dimension::Of(Unit::Nanoseconds));
+    let beside = if times.differs_from(&Found::exact(1.0, Dimension::Ratio)) == Some(false) {
+        "not significantly different from".into()
+    } else {
+        statement!("{times} times", times = times.named("exit over a published one"))
+    };
     Some(statement!(
-        ", {times} times the published cost ({published}, Dall et al. 2016){verdict}.",
-        times = times.named("exit over a published one"),
+        ", {beside} the published cost ({published}, Dall et al. 2016){verdict}.",
+        beside,
         verdict = verdict(times, known.machine.nested())?,
         published = published.named("published exit")
     ))
@@ -141,6 +146,17 @@ mod tests {
             text(3.0, Some("KVM"), "")
                 .is_some_and(|text| text.contains("does not show whether the guest is nested"))
         );
+    }
+
+    #[test]
+    fn a_ratio_that_may_be_one_is_no_finding() {
+        let published = |share: f64| {
+            let dimension = Dimension::Of(Unit::Nanoseconds);
+            let exit = fathom_described::found_within(share, 1.3 * PUBLISHED_EXIT, dimension);
+            super::published(exit, &Known::new(&planted::machine(), Some(1e9))).expect("an interval").plain()
+        };
+        assert!(published(0.4).starts_with(", not significantly different from the published cost ("));
+        assert!(published(0.1).starts_with(", {1.3} times the published cost ("));
     }
 
     #[test]
