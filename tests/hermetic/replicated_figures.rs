@@ -46,7 +46,7 @@ fn swept() -> Series {
     let sizes = [1.0, 2.0, 4.0, 8.0].map(|mebibytes| mebibytes * 1024.0 * 1024.0);
     let add = |series: Series, size: f64| {
         let ns = size / 1000.0;
-        series.and("sequential", size, vec![ns, ns + 2.0]).and("random", size, vec![7.0 * ns, 9.0 * ns])
+        series.and("sequential", size, vec![ns, ns + 2.0]).and("random", size, vec![8.0 * ns, 8.0 * ns + 2.0])
     };
     sizes.into_iter().fold(Series::default(), add)
 }
@@ -72,6 +72,7 @@ fn every_figure_of_measurements_has_a_method_of_its_report_or_a_reason() {
 
 #[test]
 fn of_methods_that_were_asked_for_nothing_else_is_shown_or_measured() {
+    fathom::experiments::register();
     let contention = report("000").methods_with(&["Contention".to_owned()]).unwrap();
     assert_eq!(contention, ["contention"]);
     assert!(report("000").methods_with(&["TCP".to_owned()]).unwrap().len() > 2, "a word may name several");

@@ -150,13 +150,13 @@ mod tests {
 
     #[test]
     fn a_ratio_that_may_be_one_is_no_finding() {
-        let published = |share: f64| {
+        let said = |share: f64| {
             let dimension = Dimension::Of(Unit::Nanoseconds);
             let exit = fathom_described::found_within(share, 1.3 * PUBLISHED_EXIT, dimension);
-            super::published(exit, &Known::new(&planted::machine(), Some(1e9))).expect("an interval").plain()
+            published(exit, &Known::new(&planted::machine(), Some(1e9))).expect("an interval").plain()
         };
-        assert!(published(0.4).starts_with(", not significantly different from the published cost ("));
-        assert!(published(0.1).starts_with(", {1.3} times the published cost ("));
+        assert!(said(0.4).starts_with(", not significantly different from the published cost ("));
+        assert!(said(0.1).starts_with(", {1.3} times the published cost ("));
     }
 
     #[test]
