@@ -220,6 +220,8 @@ pub struct Course {
     pub elapsed: Duration,
     /// When as many trials were made as were first promised.
     pub promised_end: Duration,
+    /// When the first point had six trials: until then a run may take a fifth more than its budget. `None` if none ever had.
+    pub first_value: Option<Duration>,
     pub progress: Vec<Progress>,
     pub settlements: Vec<Settlement>,
     pub visits: Vec<Visit>,
@@ -261,8 +263,12 @@ pub fn after(first: &Course, machine: &mut Machine, budget: f64) -> Course {
 fn follow(mut planner: Planner, machine: &mut Machine, mut progress: Vec<Progress>, budget: f64) -> Course {
     let (mut settlements, mut visits) = (Vec::<Settlement>::new(), vec![]);
     let (mut end, mut promised_end, mut left) = (Duration::ZERO, None, 0);
-    simulate(&mut planner, machine, &mut progress, &mut |step, elapsed, _| {
+    let mut first_value = None;
+    simulate(&mut planner, machine, &mut progress, &mut |step, elapsed, progress| {
         end = elapsed;
+        if first_value.is_none() && progress.iter().any(|point| point.observed >= 6) {
+            first_value = Some(elapsed);
+        }
         if !settlements.is_empty() && left <= 0 && promised_end.is_none() {
             promised_end = Some(elapsed);
         }
@@ -286,6 +292,7 @@ fn follow(mut planner: Planner, machine: &mut Machine, mut progress: Vec<Progres
         budget: Duration::from_secs_f64(budget),
         elapsed: end,
         promised_end: promised_end.unwrap_or(end),
+        first_value,
         progress,
         settlements,
         visits,

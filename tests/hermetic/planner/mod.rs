@@ -24,7 +24,10 @@ fn keeps_its_word(course: &Course, machine: &Machine) -> Result<(), String> {
     }
     // What a first visit costs is not known before, so one of them may go beyond the time however it is planned.
     let surprise = machine.dearest_visit().saturating_sub(course.budget / 2);
-    if course.elapsed > course.budget.mul_f64(1.1) + surprise {
+    // A run without a value may take a fifth more to get one, and no run ends at the very moment.
+    let without_value = course.first_value.is_none_or(|at| at > course.budget);
+    let most = if without_value { 1.25 } else { 1.1 };
+    if course.elapsed > course.budget.mul_f64(most) + surprise {
         return Err(format!("{:?} of {:?}", course.elapsed, course.budget));
     }
     Ok(())
@@ -44,6 +47,17 @@ fn foresees(course: &Course) -> Result<(), String> {
         return Err(format!("forecast {said} s, came {came} s"));
     }
     Ok(())
+}
+
+/// A machine that was drawn (`any_machine.rs`): its only point has its interval with the last of the trials that its time allows.
+#[test]
+fn a_run_without_a_value_may_take_a_fifth_longer_to_get_one() {
+    let mut machine = Machine::of(vec![Costs::alone(1, 1.130_871_000_788_795_1)]);
+    machine.vary(0.5, 669);
+    machine.width = 0.001;
+    let course = check(&mut machine, 5.402_873_990_820_124);
+    assert!(course.elapsed > course.budget.mul_f64(1.1), "{:?}", course.elapsed);
+    assert!(course.first_value.is_none_or(|at| at > course.budget), "{:?}", course.first_value);
 }
 
 #[test]
