@@ -360,7 +360,7 @@ fn choose<'run>(
         words,
         role: Some(figure.words),
         leads: figure.leads,
-        is_best: figure.at.0.iter().any(|(_, at)| matches!(at, At::Best)),
+        is_best: figure.is_best(),
         source: FigureSource::Point(point),
     })
 }
@@ -381,7 +381,7 @@ fn slope<'run>(
         words,
         role: Some(figure.words),
         leads: figure.leads,
-        is_best: figure.at.0.iter().any(|(_, at)| matches!(at, At::Best)),
+        is_best: figure.is_best(),
         source: FigureSource::Slope(trend),
     })
 }

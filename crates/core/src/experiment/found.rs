@@ -240,7 +240,7 @@ pub struct CurveSteps {
 impl CurveSteps {
     /// The steps of a curve; `None` if one is not judged, as one between unlike states of the core.
     pub fn of(curve: &[(u64, Found)]) -> Option<Self> {
-        let (mut rises, mut falls, mut sizes) = (vec![], vec![], vec![]);
+        let (mut risen, mut falls) = (vec![], vec![]);
         let mut steepest: Option<(u64, Found)> = None;
         for (before, (number, after)) in curve.iter().map(|(_, before)| before).zip(curve.iter().skip(1)) {
             let step = after.minus(*before);
@@ -248,16 +248,17 @@ impl CurveSteps {
                 steepest = Some((*number, step));
             }
             if after.differs_in_one_core_state(before)? {
-                let numbers = if step.value > 0.0 { &mut rises } else { &mut falls };
-                numbers.push(*number);
-                sizes.push((*number, step));
+                if step.value > 0.0 {
+                    risen.push((*number, step));
+                } else {
+                    falls.push(*number);
+                }
             }
         }
+        let rises: Vec<u64> = risen.iter().map(|(number, _)| *number).collect();
         let steepest = steepest.filter(|(number, _)| rises.contains(number));
         let is_outstanding = steepest.is_some_and(|(at, most)| {
-            sizes.iter().all(|(number, step)| {
-                *number == at || step.value < 0.0 || most.differs_from(step) == Some(true)
-            })
+            risen.iter().all(|(number, step)| *number == at || most.differs_from(step) == Some(true))
         });
         Some(CurveSteps { rises, falls, steepest, is_outstanding })
     }

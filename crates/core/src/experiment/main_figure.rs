@@ -92,6 +92,11 @@ impl MainFigure {
         if best.is_empty() { words.to_owned() } else { format!("{words} ({})", best.join(", ")) }
     }
 
+    /// Whether its point is the best of several settings.
+    pub fn is_best(&self) -> bool {
+        self.best_over().next().is_some()
+    }
+
     fn best_over(&self) -> impl Iterator<Item = &'static str> {
         self.at.0.iter().filter(|(_, at)| *at == At::Best).map(|(name, _)| *name)
     }

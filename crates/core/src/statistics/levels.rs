@@ -5,8 +5,8 @@
 //! lengthens the stream and not the chain. An unshared core therefore gives the lowest quotient, always about the same, and a
 //! neighbour gives higher ones, which vary with its work. These levels differ between models of core and are found from the
 //! quotients themselves: they are counted on a logarithmic scale, and the lowest peak that stands above the values after it is
-//! the unshared core. A neighbour's quotients are another peak, or are spread from the first one upwards. An interrupt during the chain makes a quotient too low, and one during the stream too high; such quotients
-//! are few and scattered, so they make no peak.
+//! the unshared core. A neighbour's quotients are another peak, or are spread from the first one upwards. An interrupt during the
+//! chain makes a quotient too low, and one during the stream too high; such quotients are few and scattered, so they make no peak.
 //!
 //! One thing cannot be known: a core that was always shared shows its shared level as its lowest. Then there is one level, and
 //! [`Levels::shared`] is `None`.
@@ -42,7 +42,7 @@ const PEAK_END_SHARE: f64 = 0.05;
 
 /// The greatest share of the quotients that interrupts account for, of the chain or of the stream, each of which takes a fraction of a
 /// microsecond. If more lie below the unshared core, they are another level, and it is unknown which of the two is the unshared one;
-/// if more lie above it and nothing parts them from it, it is unknown where the unshared core ends.
+/// if more lie above it and neither a valley nor a sharp peak parts them from it, it is unknown where the unshared core ends.
 const MOST_INTERRUPTED: f64 = 0.05;
 
 /// The greatest height, as a share of that of the unshared core's peak, of quotients that are spread from it upwards without a valley:
@@ -235,7 +235,8 @@ impl Histogram {
     fn spread(&self, from: usize, end: usize, height: f64) -> Option<(usize, (usize, usize))> {
         let is_low = (from..end).all(|place| self.height(place) <= SPREAD * height);
         let is_more_than_interrupts = self.between(from, end) > MOST_INTERRUPTED * self.between(0, BINS);
-        (is_low && is_more_than_interrupts).then(|| Some((self.median(from, end)?, (from, end)))).flatten()
+        let median = self.median(from, end).filter(|_| is_low && is_more_than_interrupts)?;
+        Some((median, (from, end)))
     }
 
     /// The lowest place between two, or its middle if it is wide, if a peak rises after it.

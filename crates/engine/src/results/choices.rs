@@ -149,22 +149,26 @@ const CHOICES: &[Choice] = &[
     },
 ];
 
-/// Every choice of which this run shows that one way takes longer, by a factor of [`CLOSE`] or more with the whole interval.
-pub(super) fn all(known: &Known) -> Vec<Finding> {
-    let mut all: Vec<(f64, Finding)> = CHOICES.iter().filter_map(|choice| choice.judge(known)).collect();
-    sorting::by_number(&mut all, |(times, _)| -times);
-    all.into_iter().map(|(_, finding)| finding).collect()
+/// Two ways of which a run shows that one takes longer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChoiceResult {
+    /// The experiment of the quicker way's figure.
+    pub experiment: &'static str,
+    /// Both ways, and their ratio.
+    pub finding: Finding,
 }
 
-/// The experiment whose figures a choice is made of.
-pub fn experiment_of_choice(choice: &Finding) -> Option<&'static str> {
-    let is_it = |one: &&Choice| choice.key.ends_with(&format!(" ({})", one.what));
-    CHOICES.iter().find(is_it).map(|one| one.ways[0].1.points().experiment)
+/// Every choice of which this run shows that one way takes longer, by a factor of [`CLOSE`] or more with the whole interval.
+pub(super) fn all(known: &Known) -> Vec<ChoiceResult> {
+    let mut all: Vec<(f64, ChoiceResult)> = CHOICES.iter().filter_map(|choice| choice.judge(known)).collect();
+    sorting::by_number(&mut all, |(times, _)| -times);
+    all.into_iter().map(|(_, choice)| choice).collect()
 }
 
 impl Choice {
-    fn judge(&self, known: &Known) -> Option<(f64, Finding)> {
+    fn judge(&self, known: &Known) -> Option<(f64, ChoiceResult)> {
         let [(shorter, one), (longer, other)] = &self.ways;
+        let experiment = one.points().experiment;
         let (one, other): (Found, Found) = (one.cost(known)?, other.cost(known)?);
         let times = other.over(one);
         let is_shown = times.ends().is_some_and(|(low, _)| low >= CLOSE);
@@ -181,7 +185,7 @@ impl Choice {
                 other = other.named(&format!("{what}, {longer}")),
                 times = times.named(&format!("{what}, {longer} over {shorter}"))
             );
-            (times.value, finding.about(what))
+            (times.value, ChoiceResult { experiment, finding: finding.about(what) })
         })
     }
 }
@@ -208,15 +212,14 @@ mod tests {
                 points.points().plant(&mut known, cost);
             }
         }
-        let texts: Vec<String> = all(&known).iter().map(|finding| finding.statement.plain()).collect();
+        let texts: Vec<String> = all(&known).iter().map(|choice| choice.finding.statement.plain()).collect();
         let [first, second] = texts.as_slice() else { panic!("{texts:?}") };
         assert!(
             first.starts_with("To answer when another CPU ends a wait of 100 µs: spinning {130}, asleep"),
             "{first}"
         );
         assert!(second.ends_with("on another CPU {20000}, {10} times as long."), "{second}");
-        let experiments = all(&known);
-        let experiments: Vec<_> = experiments.iter().filter_map(experiment_of_choice).collect();
+        let experiments: Vec<_> = all(&known).iter().map(|choice| choice.experiment).collect();
         assert_eq!(experiments, ["cpu/spin_or_sleep", "cpu/synchronisation"]);
     }
 }

@@ -2,9 +2,10 @@
 //! core shared, which was too rarely alone, part of their difference is the neighbour's. The sentence is then made of the values with
 //! the core shared, which short work has as well; where they are missing it says what it compares.
 
+use super::choices::{self, ChoiceResult};
 use super::mechanisms::{self, Mechanism};
 use super::point::PointResult;
-use super::{CrossCheck, choices, cross_checks};
+use super::{CrossCheck, cross_checks};
 use fathom_core::experiment::{CoreUse, Experiment, Finding, Found, Known, Piece, Statement};
 
 /// What is said of a sentence whose values are of the core shared, and of one whose values are of no state that could be told.
@@ -73,6 +74,20 @@ impl OfFigures for Finding {
 
     fn statements_mut(&mut self) -> Vec<&mut Statement> {
         vec![&mut self.statement]
+    }
+}
+
+impl OfFigures for ChoiceResult {
+    fn key(&self) -> &str {
+        self.finding.key()
+    }
+
+    fn statements(&self) -> Vec<&Statement> {
+        self.finding.statements()
+    }
+
+    fn statements_mut(&mut self) -> Vec<&mut Statement> {
+        self.finding.statements_mut()
     }
 }
 
@@ -186,7 +201,7 @@ pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mecha
 }
 
 /// What a program can choose.
-pub(super) fn choices(of: OfEitherState) -> Vec<Finding> {
+pub(super) fn choices(of: OfEitherState) -> Vec<ChoiceResult> {
     like(choices::all(of.main), || choices::all(of.shared))
 }
 

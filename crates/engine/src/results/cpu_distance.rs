@@ -126,13 +126,16 @@ impl CpuDistances {
     /// What disturbed a point on both CPUs whose trials are known to be of several distances, none of which has enough of them: the median
     /// of all would be of none. `None` for others.
     pub(super) fn mixed(&self, header: &Header, point: &Point, trials: &[&Trial]) -> Option<String> {
+        if !is_of_both(header, point) {
+            return None;
+        }
         let at = self.by_distance(trials);
         let trials = trials.iter().filter(|trial| trial.observed());
         let is_moved = |trial: &&&Trial| matches!(self.around(trial.began_s), Some((Some(before), Some(after))) if before != after);
         let moved = trials.clone().filter(is_moved).count();
         let are_of_several = moved > 0 || at.iter().filter(|at| !at.is_empty()).count() > 1;
         let any_enough = at.iter().any(|at| at.len() >= MINIMUM_TRIALS);
-        if !is_of_both(header, point) || !are_of_several || any_enough {
+        if !are_of_several || any_enough {
             return None;
         }
         let each = self.distances.iter().zip(&at).filter(|(_, at)| !at.is_empty());
@@ -152,8 +155,7 @@ impl CpuDistances {
         ))
     }
 
-    /// The trials of a point on both CPUs by their distance; `None` for other work, and if no distance has enough of them: then the
-    /// figure is of all. The distance of most of the time comes first for every point, so that figures of a run belong together.
+    /// The trials of a point on both CPUs by their distance; `None` for other work, and if no distance has enough of them. The distance of most of the time comes first for every point, so that figures of a run belong together.
     pub(super) fn divide<'run>(
         &self,
         header: &Header,

@@ -43,7 +43,7 @@ mod vm_exit;
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use at_frequency::AtFrequency;
 pub use beginnings::Beginnings;
-pub use choices::experiment_of_choice;
+pub use choices::ChoiceResult;
 pub use core_frequency::{by_chain, core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
@@ -97,7 +97,7 @@ pub struct Results<'run> {
     /// The findings over all experiments together.
     pub overall: Vec<Finding>,
     /// What a program can choose, and what either way costs here, the greatest differences first.
-    pub choices: Vec<Finding>,
+    pub choices: Vec<ChoiceResult>,
     /// Causes that explain figures of several experiments.
     pub mechanisms: Vec<Mechanism>,
     /// Comparisons of figures of several experiments that should agree.

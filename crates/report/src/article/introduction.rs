@@ -13,7 +13,7 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results, experiment_of_choice};
+use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results};
 
 /// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
@@ -149,13 +149,10 @@ const FOLLOWS: usize = 3;
 
 /// What the run found that programs on this machine feel, and how many causes it found; `None` without either.
 fn follows(results: &Results) -> Option<Text> {
-    let choices = results.choices.iter().take(FOLLOWS).map(|choice| {
-        let text = finding::text(&choice.statement);
-        match experiment_of_choice(choice) {
-            Some(name) => from(&text, linked(results, name)),
-            None => cited(&text),
-        }
-    });
+    let choices =
+        results.choices.iter().take(FOLLOWS).map(|choice| {
+            from(&finding::text(&choice.finding.statement), linked(results, choice.experiment))
+        });
     let follows: Vec<Text> = choices.collect();
     let causes = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect).count();
     let stand = if causes == 1 { "stands" } else { "stand" };

@@ -82,7 +82,9 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
 fn what_follows(results: &Results) -> impl Iterator<Item = Text> {
     let shared = occupancy::share_of_time(results).zip(neighbour::expected(results));
     let shared = shared.map(|(share, expected)| Text::plain(share + " ").and(expected));
-    shared.into_iter().chain(results.choices.iter().map(|choice| cited(&finding::text(&choice.statement))))
+    shared
+        .into_iter()
+        .chain(results.choices.iter().map(|choice| cited(&finding::text(&choice.finding.statement))))
 }
 
 /// In how many operations this machine is better and worse than the nearest published ones, and what is said of these below.

@@ -18,12 +18,12 @@ impl Curves<'_> {
         if spans.is_empty() {
             return String::new();
         }
-        let steep = || spans.iter().filter(|(_, span)| change(span) >= STEEP);
-        if steep().count() == 0 {
+        let is_steep = |(_, span): &&(&Curve, [(f64, &Mark); 2])| change(span) >= STEEP;
+        if !spans.iter().any(|span| is_steep(&span)) {
             return self.flat();
         }
         let along = words::spelt(self.along);
-        let sure = steep().filter(|(_, [one, other])| are_apart(one.1, other.1));
+        let sure = spans.iter().filter(is_steep).filter(|(_, [one, other])| are_apart(one.1, other.1));
         let Some((curve, span)) = sure.max_by(|one, other| change(&one.1).total_cmp(&change(&other.1)))
         else {
             // The extremes alone do not show that no other two are apart.

@@ -145,7 +145,7 @@ fn report<'run>(
             .map(|(experiment, findings)| self::findings(experiment, findings))
             .collect(),
         overall: results.overall.iter().map(StatementReport::of).collect(),
-        choices: results.choices.iter().map(StatementReport::of).collect(),
+        choices: results.choices.iter().map(|choice| StatementReport::of(&choice.finding)).collect(),
         mechanisms: results.mechanisms.iter().map(MechanismReport::of).collect(),
         cross_checks: results.cross_checks.iter().map(CrossCheckReport::of).collect(),
         accuracy: accuracy(&results.accuracy),

@@ -166,11 +166,11 @@ impl Planner {
         let block = self.layout.parts[parts[0]].block;
         let (mut suiting, others): (Vec<usize>, Vec<usize>) =
             parts.iter().partition(|part| self.suits(**part, core, now));
-        if core == CoreWanted::Alone {
-            suiting.sort_by_key(|part| Reverse(self.nearness_alone(*part, now)));
-        }
         if suiting.is_empty() || self.prices.preparation[block] > KEPT_PREPARATION_S {
             return (parts, vec![]);
+        }
+        if core == CoreWanted::Alone {
+            suiting.sort_by_key(|part| Reverse(self.nearness_alone(*part, now)));
         }
         (suiting, others)
     }

@@ -6,7 +6,7 @@ use super::{shared_path, wake_up};
 use crate::results::accuracy::CLOSE;
 use crate::results::influence_part::InfluencePart;
 use crate::results::{PointResult, vm_exit};
-use fathom_core::experiment::{Found, Known, Statement, TermEvent, statement};
+use fathom_core::experiment::{Found, Known, Selector, Statement, TermEvent, statement};
 use fathom_core::quantity::Unit;
 
 /// A part of a whole, with the words for both.
@@ -77,7 +77,7 @@ fn part_of(point: &PointResult, influence: &Influence, known: &Known) -> Option<
 }
 
 impl WholeFigure<'_> {
-    fn is_of(&self, selector: &fathom_core::experiment::Selector, known: &Known) -> bool {
+    fn is_of(&self, selector: &Selector, known: &Known) -> bool {
         selector.selects(&self.point.experiment, &self.point.point, known.machine)
     }
 
@@ -190,7 +190,7 @@ impl Mechanism {
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
-    use fathom_core::experiment::{Basis, Prediction, Selector};
+    use fathom_core::experiment::{Basis, Placement, Prediction};
     use fathom_core::machine::Fact;
     use fathom_core::statistics::{Estimate, Interval};
 
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn exits_are_counted_by_the_prediction_and_sized_by_the_run() {
-        let across = wake_up::HAND_OVER.at(fathom_core::experiment::Placement::AcrossCpus);
+        let across = wake_up::HAND_OVER.at(Placement::AcrossCpus);
         let with = |times: f64, value: f64| {
             let exit = Basis::assumed(1.0, "a test");
             let prediction = Prediction::new().software("exits", times, exit).being(TermEvent::VmExit);
@@ -259,7 +259,7 @@ mod tests {
 
     #[test]
     fn an_operation_has_its_own_number_of_wake_ups() {
-        let across = |of: Selector| of.at(fathom_core::experiment::Placement::AcrossCpus);
+        let across = |of: Selector| of.at(Placement::AcrossCpus);
         let (to, trip) = (across(wake_up::HAND_OVER), across(wake_up::TCP));
         let planted = [(&wake_up::HAND_OVER, 1e3), (&to, 4e3), (&wake_up::TCP, 4e3), (&trip, 10e3)];
         let told = said(point(&trip, 10e3), "idle_wake_up", &planted);

@@ -276,10 +276,9 @@ pub fn held(known: &Known) -> f64 {
 
 /// The share of the memory that a file can occupy; within the run's own limit that is a lower bound, and said to be.
 fn share(counted: Found, (bytes, what): (u64, &'static str)) -> Finding {
-    let whole = Found::exact(bytes as f64, counted.dimension).named(what);
-    let share =
-        counted.share_of(Found::exact(bytes as f64, counted.dimension)).named("page cache over memory");
-    let counted = counted.named("page cache, counted");
+    let whole = Found::exact(bytes as f64, counted.dimension);
+    let share = counted.share_of(whole).named("page cache over memory");
+    let (counted, whole) = (counted.named("page cache, counted"), whole.named(what));
     if what == LIMIT {
         return finding!(
             Question::FileCache,

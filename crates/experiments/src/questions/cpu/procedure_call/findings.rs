@@ -173,19 +173,20 @@ mod tests {
     use fathom_core::experiment::Dimension;
     use fathom_core::quantity::Unit;
 
-    /// The findings for calls with none to three arguments of these costs in nanoseconds, known to a percent.
-    fn said_of(costs: [f64; 4]) -> String {
+    /// A finding for calls with so many arguments, from none on, of these costs in nanoseconds, known to a percent.
+    fn said(costs: &[f64], finding: impl Fn(&Known) -> Option<Finding>) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(2e9));
-        for (arguments, value) in costs.into_iter().enumerate() {
-            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &point("abi", arguments as u64), found);
+        for (arguments, value) in (0..).zip(costs) {
+            let found = fathom_described::found(*value, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &point("abi", arguments), found);
         }
-        growth("abi", &known).unwrap().statement.plain()
+        finding(&known).expect("a finding").statement.plain()
     }
 
     #[test]
     fn steps_are_told_from_noise() {
+        let said_of = |costs: [f64; 4]| said(&costs, |known| growth("abi", known));
         let each = said_of([1.0, 1.25, 1.75, 2.0]);
         assert!(each.starts_with("Each argument makes a call significantly slower, as the ABI"), "{each}");
         assert!(each.contains("passes them, the most with argument 2, by {0.5}. The"), "{each}");
@@ -224,18 +225,10 @@ mod tests {
 
     #[test]
     fn the_step_to_the_stack_is_named_where_it_is_the_largest() {
-        let said = |costs: [f64; 8]| {
-            let machine = fathom_described::machine();
-            let mut known = Known::new(&machine, Some(2e9));
-            for (arguments, value) in costs.into_iter().enumerate() {
-                let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-                known.learn(ABOUT.name, &point("abi", arguments as u64), found);
-            }
-            on_the_stack(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
-        };
-        let stack = said([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.1, 1.5]);
+        let said_of = |costs: [f64; 8]| said(&costs, on_the_stack);
+        let stack = said_of([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.1, 1.5]);
         assert!(stack.ends_with("a seventh, on the stack, makes it {1.5}."), "{stack}");
-        let other = said([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.5, 1.6]);
+        let other = said_of([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.5, 1.6]);
         assert!(other.ends_with("and {1.6} with seven, six in registers and one on the stack."), "{other}");
     }
 
