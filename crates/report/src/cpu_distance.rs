@@ -6,7 +6,6 @@ use fathom_core::experiment::Selector;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
-use fathom_engine::record::Header;
 use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results, is_of_both};
 
 /// The sentences about the run; `None` if its CPUs were at one distance, or were not looked at.
@@ -117,20 +116,22 @@ pub(super) fn legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) 
 /// The meaning of the names.
 pub(super) const LEGEND: &str = "CPUs so many ns apart: of the trials in which a cache line took so long between the CPUs, which the host moved.";
 
-/// That the sentences about an experiment are of one distance; `None` if its points are not.
-pub(super) fn remark(header: &Header, points: &[&PointResult]) -> Option<String> {
-    let mut divided = points.iter().filter_map(|point| of_several(point));
+/// The distance of which sentences about work on both CPUs speak; `None` if no figure is of one of several.
+pub(super) fn of_sentences(results: &Results) -> Option<String> {
+    let mut divided = results.points.iter().filter_map(of_several);
     let usual = divided.find(|distance| distance.at.is_usual)?;
-    let is_of_all = |point: &&&PointResult| {
-        is_of_both(header, &point.point) && point.estimate().is_some() && point.cpu_distance.is_none()
+    let is_of_all = |point: &PointResult| {
+        is_of_both(&results.run.header, &point.point)
+            && point.estimate().is_some()
+            && point.cpu_distance.is_none()
     };
-    let of_all = if points.iter().any(|point| is_of_all(&point)) {
-        "; a figure that names no distance is of all its trials, because too few were at one"
+    let of_all = if results.points.iter().any(is_of_all) {
+        ", and a figure that names no distance of all its trials, because too few were at one"
     } else {
         ""
     };
     Some(format!(
-        "The host moved the two CPUs: what is said here of work on both holds while a cache line goes from one to the other in {}{of_all}.",
+        "What is said of work on both CPUs is of a line's {}, unless it names another time{of_all}.",
         line(&usual.at)
     ))
 }

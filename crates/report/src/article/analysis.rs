@@ -89,8 +89,11 @@ fn reasons(points: &[&PointResult]) -> String {
         kinds.iter().enumerate().filter(|(_, (number, _))| *number > 0).map(|(place, (number, what))| {
             if place == 0 { format!("{number} {what} ({named})") } else { format!("{number} {what}") }
         });
-    let word = if missed == 1 { "miss" } else { "misses" };
-    format!("{missed} {word}: {}.", each.collect::<Vec<_>>().join(", "))
+    let each: Vec<String> = each.collect();
+    match missed {
+        1 => format!("1 miss, {}.", each[0].trim_start_matches("1 ")),
+        _ => format!("{missed} misses: {}.", each.join(", ")),
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,6 @@ use super::method::paragraphs;
 use super::sections::{listed, section_of};
 use super::works::cited;
 use super::{analysis, evidence, operations, prediction, results};
-use crate::cpu_distance;
 use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -58,9 +57,6 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
         .with_all(few.modes().map(|text| Block::Paragraph(Text::prose(&text))))
         .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
-        .with_all(
-            cpu_distance::remark(&results.run.header, &points).map(|text| Block::Paragraph(text.into())),
-        )
         .with_all(few_findings)
         .with_all(missed)
         .with_all(standing)

@@ -13,7 +13,7 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results};
+use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results, without_core_state};
 
 /// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
@@ -57,9 +57,11 @@ fn machine(results: &Results) -> Vec<Text> {
     [Some(machine.into()), neighbour, moved, meaning].into_iter().flatten().collect()
 }
 
-/// A sentence with the place of its figures.
+/// A sentence with the place of its figures, and with the state of the core that it may end with.
 fn from(sentence: &str, place: Text) -> Text {
-    cited(sentence.trim_end_matches('.')).and(" (").and(place).and(").")
+    let (sentence, state) = without_core_state(sentence);
+    let state = state.map_or_else(String::new, |state| format!("; {state}"));
+    cited(sentence.trim_end_matches('.')).and(" (").and(place).and(state).and(").")
 }
 
 fn seen_while_measuring(sentence: &str) -> Text {

@@ -23,7 +23,7 @@ pub(super) fn of(results: &Results) -> Section {
              trial and is subtracted."
         ))
         .say(estimate())
-        .say(states_and_growth(results.core_shared.is_some(), cpu_distance::sentence(results)))
+        .say(states_and_growth(results.core_shared.is_some(), of_cpu_distance(results)))
         .with_all(at_frequency(results).map(Block::Paragraph))
         .say(figure::KEY)
         .say(
@@ -53,13 +53,20 @@ fn estimate() -> Text {
     )
 }
 
+/// At which distances the CPUs were, what names them, and at which one sentences hold; `None` if they were at one.
+fn of_cpu_distance(results: &Results) -> Option<String> {
+    let moved = cpu_distance::sentence(results)?;
+    let of_sentences = cpu_distance::of_sentences(results).unwrap_or_default();
+    Some(format!("{moved} {} {of_sentences}", cpu_distance::LEGEND).trim_end().to_owned())
+}
+
 /// What a mixture is, and how growth is judged; `looked` where the run looked whether another hardware thread used the core.
 fn states_and_growth(looked: bool, distances: Option<String>) -> String {
     let core = "Beside every observation of short work a stream of instructions that fills the core's width shows whether another hardware \
         thread uses the core: “core alone” is of observations without one, “core shared” of those with one, and a “mixture” of both, \
         because too few trials show either; it is compared with neither. ";
     let core = if looked { core } else { "" };
-    let distances = distances.map_or_else(String::new, |text| format!("{text} {} ", cpu_distance::LEGEND));
+    let distances = distances.map_or_else(String::new, |text| format!("{text} "));
     format!(
         "{core}{distances}Where the trials of a point fall into two groups, or its median lies between clusters of its observations where few of them \
          are, each state of the machine has a value of its own, and a median over all is given of none. Where many observations lie \

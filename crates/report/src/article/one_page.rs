@@ -240,7 +240,7 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
         (Some(Explanation::Overstated { term }), _) => format!("{OVERSTATED}: {term}"),
         (Some(Explanation::Probable { cause }), _) => format!("probably {cause}"),
-        (Some(Explanation::NotCertain), _) => "may not have missed".to_owned(),
+        (Some(Explanation::NotCertain), _) => "its interval or state reaches the prediction".to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
         (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
         (None, Some(_)) => match (point.factor_by_end(), point.figure(), &point.prediction) {

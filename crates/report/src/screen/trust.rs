@@ -79,13 +79,15 @@ fn planned(results: &Results) -> String {
     let is_below = |outcome: &Outcome| matches!(outcome, Outcome::BelowResolution { .. });
     let is_disturbed =
         |outcome: &Outcome| !is_measured(outcome) && !is_skipped(outcome) && !outcome.is_failure();
+    let below = count(&is_below);
+    let below = (below > 0).then(|| format!(" ({} of them below resolution)", quantities::count(below)));
     let mut counts = vec![format!(
-        "{} of {} planned",
+        "{} of {} planned{}",
         quantities::count(count(&is_measured)),
-        quantities::count(points.len())
+        quantities::count(points.len()),
+        below.unwrap_or_default()
     )];
     for (number, what) in [
-        (count(&is_below), "below resolution"),
         (count(&is_skipped), "without time"),
         (results.failures(), "failed"),
         (count(&is_disturbed), "disturbed"),

@@ -24,17 +24,31 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
         let probable = counted(tally.probable, "misses of a probable cause");
         statement!("{probable} {verb} a probable cause that no run can measure, ", probable)
     });
+    let assumed = (tally.overstated > 0).then(|| {
+        let assumed = counted(tally.overstated, "misses in one assumed term");
+        statement!(
+            "{assumed} would not be so far too high without one term that was not measured and that the result bounds (why it takes \
+             less here is unknown), ",
+            assumed
+        )
+    });
+    let uncertain = (tally.uncertain > 0).then(|| {
+        let uncertain = counted(tally.uncertain, "misses not certain");
+        statement!(
+            "{uncertain} may not have missed, because an interval or a state reaches the prediction, ",
+            uncertain
+        )
+    });
     (tally.all() > 0).then(|| {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {assumed} would not be so far too high without one term that was not measured and that the result bounds (why it takes less here is unknown), {probable}{uncertain} may not have missed, {in_doubt}{rest} are not \
-             explained.",
+             {explained}, {assumed}{probable}{uncertain}{in_doubt}{rest} are not explained.",
             missed = counted(tally.all(), "predictions missed"),
             explained = counted(tally.explained, "misses explained"),
-            uncertain = counted(tally.uncertain, "misses not certain"),
-            assumed = counted(tally.overstated, "misses in one assumed term"),
+            assumed,
             probable,
+            uncertain,
             in_doubt,
             rest = counted(tally.unexplained, "misses not explained")
         )

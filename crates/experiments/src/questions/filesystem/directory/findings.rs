@@ -63,11 +63,11 @@ fn threads(known: &Known) -> Option<Finding> {
         if exceeds_waiting(shared, alone, most) {
             hindered.push(name);
         }
-        Some(statement!(
-            "{name} {apart}, {together}",
-            apart = beside(own, "own directories"),
-            together = beside(shared, "one directory")
-        ))
+        let (apart, together) = (beside(own, "own directories"), beside(shared, "one directory"));
+        Some(match is_comparable(own, alone) || is_comparable(shared, alone) {
+            true => statement!("{name} {apart}, {together}", apart, together),
+            false => statement!("{name} {apart}", apart),
+        })
     });
     let times = Statement::joined(of_tasks, "; ")?;
     let more = (!hindered.is_empty()).then(|| {
@@ -83,9 +83,14 @@ fn threads(known: &Known) -> Option<Finding> {
     ))
 }
 
+/// Whether neither is of a machine in several states.
+fn is_comparable(time: Found, alone: Found) -> bool {
+    time.states.is_none() && alone.states.is_none()
+}
+
 /// The ratio to the time of one thread alone, as far as the two differ, in few words: what is said of names has room for both findings.
 fn times_alone(time: Found, alone: Found, name: &str) -> Statement {
-    if time.states.is_some() || alone.states.is_some() {
+    if !is_comparable(time, alone) {
         return "not compared".into();
     }
     let ratio = time.over(alone).named(name);
