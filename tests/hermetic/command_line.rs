@@ -75,7 +75,7 @@ fn a_markdown_paper_in_a_file_shows_its_figures_from_a_folder_beside_it() {
         .collect();
     shown.sort_unstable();
     files.sort_unstable();
-    assert!(!files.is_empty() && !papers.contains("Drawn in the HTML form"));
+    assert!(!files.is_empty() && !papers.contains("Figures are drawn in the HTML form"));
     assert_eq!(shown, files, "each is shown once");
     for name in files {
         let svg = read(&format!("my paper-figures/{name}"));

@@ -11,6 +11,7 @@ use super::{
 };
 use crate::text::{clean, cleaned, escape};
 use grid::GridLine;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 pub fn render(document: &Document) -> String {
@@ -50,7 +51,7 @@ fn file_of(numbers: &Numbers, figure: &Figure) -> String {
 }
 
 fn written(document: &Document, part: DocumentPart, folder: Option<&str>) -> String {
-    let mut form = MarkdownWriter { numbers: Numbers::of(document), part, folder, text: String::new() };
+    let mut form = MarkdownWriter::new(document, part, folder);
     let lead = if part == DocumentPart::Appendix { "Appendix: " } else { "" };
     let _ = writeln!(form.text, "# {lead}{}\n", plain(&document.title));
     for line in [&document.kind, &document.date] {
@@ -61,6 +62,7 @@ fn written(document: &Document, part: DocumentPart, folder: Option<&str>) -> Str
     if part == DocumentPart::Paper && document.has_appendix() {
         form.line("", &Text::prose(HINT));
     }
+    form.figures_elsewhere(document);
     document.front.iter().for_each(|section| form.section(section, 2));
     if part != DocumentPart::Appendix {
         form.contents(&document.sections);
@@ -77,10 +79,13 @@ fn written(document: &Document, part: DocumentPart, folder: Option<&str>) -> Str
     form.text
 }
 
+const WITHOUT_FIGURES: &str =
+    "Figures are drawn in the HTML form, and beside a file that `--output` names; here stand their captions.";
+
 /// Sections only, without title and contents.
 pub fn sections(document: &Document) -> String {
-    let (numbers, part) = (Numbers::of(document), DocumentPart::Whole);
-    let mut form = MarkdownWriter { numbers, part, folder: None, text: String::new() };
+    let mut form = MarkdownWriter::new(document, DocumentPart::Whole, None);
+    form.figures_elsewhere(document);
     document.front.iter().chain(&document.sections).for_each(|section| form.section(section, 2));
     form.notes();
     form.text
@@ -99,10 +104,26 @@ struct MarkdownWriter<'a> {
     part: DocumentPart,
     /// The folder of the figures.
     folder: Option<&'a str>,
+    /// What the paper has left to its appendix, as it was mentioned.
+    left_out: BTreeSet<String>,
     text: String,
 }
 
-impl MarkdownWriter<'_> {
+impl<'a> MarkdownWriter<'a> {
+    fn new(document: &'a Document, part: DocumentPart, folder: Option<&'a str>) -> Self {
+        let (numbers, left_out, text) = (Numbers::of(document), BTreeSet::new(), String::new());
+        MarkdownWriter { numbers, part, folder, left_out, text }
+    }
+
+    /// Where the figures are of which captions stand here alone.
+    fn figures_elsewhere(&mut self, document: &Document) {
+        let mut any = false;
+        document.walk(&mut |node| any |= matches!(node, Node::Figure(_)));
+        if any && self.folder.is_none() {
+            self.line("", &Text::prose(WITHOUT_FIGURES));
+        }
+    }
+
     fn contents(&mut self, sections: &[Section]) {
         if sections.is_empty() {
             return;
@@ -149,8 +170,10 @@ impl MarkdownWriter<'_> {
                 block => self.block(block),
             }
         }
-        if !left_out.is_empty() {
-            let _ = writeln!(self.text, "In the appendix: {}.\n", left_out.join("; "));
+        let left_out = left_out.join("; ");
+        // Like parts of every section are mentioned where they are left out first.
+        if !left_out.is_empty() && self.left_out.insert(left_out.clone()) {
+            let _ = writeln!(self.text, "In the appendix, as of each section that has it: {left_out}.\n");
         }
     }
 
@@ -227,7 +250,7 @@ impl MarkdownWriter<'_> {
                 let _ = writeln!(self.text, "![{}]({place})\n", plain(&figure.drawing.name));
                 data.trim_start().to_owned()
             }
-            None => format!("*(Drawn in the HTML form, and beside a file that `--output` names.{data})*"),
+            None => data.trim_start().to_owned(),
         };
         let caption = self.phrase(&figure.caption);
         let _ = writeln!(self.text, "{}\n", format!("**Figure {number}.** {caption} {elsewhere}").trim_end());
