@@ -26,7 +26,8 @@ pub enum Explanation {
         /// What it is, in words that go on "probably ".
         cause: String,
     },
-    /// The interval of the result reaches to within the factor of the prediction: whether it missed is not certain.
+    /// The interval of the result reaches to within the factor of the prediction, or its value with the core alone, as the prediction's inputs
+    /// are: whether it missed is not certain.
     NotCertain,
     /// No measurement of this run accounts for it.
     NotExplained,

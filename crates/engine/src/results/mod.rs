@@ -99,7 +99,7 @@ pub struct Results<'run> {
     pub overall: Vec<Finding>,
     /// What a program can choose, and what either way costs here, the greatest differences first.
     pub choices: Vec<ChoiceResult>,
-    /// Causes that explain figures of several experiments.
+    /// What the rules over figures, of several experiments or of one, conclude: causes, and what is none.
     pub mechanisms: Vec<Mechanism>,
     /// Comparisons of figures of several experiments that should agree.
     pub cross_checks: Vec<CrossCheck>,

@@ -29,7 +29,19 @@ pub struct PointCore {
     pub observations: [usize; 3],
 }
 
+/// The least number of observations with the core alone that stand for its state, and how many of them there must be for one with it shared:
+/// fewer are of a trial or two.
+const FEWEST_ALONE: usize = 30;
+const LEAST_ALONE: f64 = 0.25;
+
 impl PointCore {
+    /// The median of the observations with the core alone, if these are many.
+    pub fn alone_of_many(&self) -> Option<f64> {
+        let [alone, shared, _] = self.observations;
+        let are_many = alone >= FEWEST_ALONE && alone as f64 >= LEAST_ALONE * shared as f64;
+        self.alone.filter(|_| are_many)
+    }
+
     /// What a neighbour on the core costs an operation of this unit: the time with the core shared over that with the core alone,
     /// for rates the rate alone over that shared; above 1, sharing costs. `None` unless `estimate` is of the core alone.
     pub fn neighbour_cost(&self, unit: Unit, estimate: &Estimate) -> Option<Found> {

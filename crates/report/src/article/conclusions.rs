@@ -20,12 +20,19 @@ pub(super) fn mechanisms(results: &Results) -> Option<Section> {
     };
     let no_cause =
         of(MechanismKind::Identity).chain(of(MechanismKind::Uncaused)).chain(of(MechanismKind::NoEffect));
-    let explaining = "Mechanisms that explain figures of several experiments. Each follows from a rule whose condition was met.";
+    let causes = |several: bool| {
+        let all = results.mechanisms.iter().filter(move |one| one.kind == MechanismKind::Effect);
+        all.filter(move |one| one.is_of_several == several).map(mechanism_text)
+    };
+    let of_several =
+        "Causes that join figures of several experiments. Each follows from a rule whose condition was met.";
+    let of_one = "Causes that figures of a single experiment show, each by such a rule.";
     let others = "No causes: what follows from a definition, what changes for a reason that was not measured, and what was \
                   looked for and has no effect that shows.";
     (!results.mechanisms.is_empty()).then(|| {
         Section::new(Key::of("mechanisms"), "Mechanisms")
-            .with_all(listed(explaining, of(MechanismKind::Effect)))
+            .with_all(listed(of_several, causes(true)))
+            .with_all(listed(of_one, causes(false)))
             .with_all(listed(others, no_cause))
     })
 }

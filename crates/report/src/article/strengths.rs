@@ -237,7 +237,10 @@ fn certain_misses<'run>(results: &'run Results) -> Vec<&'run PointResult> {
 fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Option<&'run PointResult>) {
     let mut chosen: Vec<&PointResult> = vec![];
     // What an input became during the run surprises nobody.
-    let is_of_input = |point: &&PointResult| point.explanation.as_ref().is_some_and(Explanation::is_of_input);
+    let is_of_input = |point: &&PointResult| {
+        let is_near_by_end = point.factor_by_end().is_some_and(|factor| distance(factor) <= FAIR);
+        is_near_by_end || point.explanation.as_ref().is_some_and(Explanation::is_of_input)
+    };
     let missed = || missed.iter().copied().filter(|point| !is_of_input(point));
     for point in missed() {
         let is_new =

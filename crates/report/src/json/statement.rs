@@ -2,7 +2,7 @@
 
 use crate::finding;
 use fathom_core::experiment::{Dimension, Figure, Finding, Statement};
-use fathom_engine::results::{CrossCheck, Mechanism};
+use fathom_engine::results::{CrossCheck, Mechanism, MechanismKind};
 use serde::Serialize;
 
 /// A finding, and the question that it answers.
@@ -15,10 +15,12 @@ pub(super) struct StatementReport<'run> {
     figures: Vec<FigureReport<'run>>,
 }
 
-/// A cause behind figures of several experiments.
+/// What a rule concludes from figures of the run.
 #[derive(Serialize)]
 pub(super) struct MechanismReport<'run> {
     name: &'static str,
+    is_cause: bool,
+    is_of_several_experiments: bool,
     condition: &'static str,
     headline: String,
     because: String,
@@ -60,6 +62,8 @@ impl<'run> MechanismReport<'run> {
     pub(super) fn of(mechanism: &'run Mechanism) -> Self {
         MechanismReport {
             name: mechanism.name,
+            is_cause: mechanism.kind == MechanismKind::Effect,
+            is_of_several_experiments: mechanism.is_of_several,
             condition: mechanism.condition,
             headline: finding::text(&mechanism.headline),
             because: finding::text(&mechanism.because),

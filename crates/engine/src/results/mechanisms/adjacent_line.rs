@@ -12,7 +12,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "a load from memory takes significantly less in random order within windows of 256 KiB than over the \
                 whole array; the prefetch is the cause where it also takes less than over an array of few huge pages",
     judge,
-    #[cfg(test)]
     points: &[WHOLE, WINDOWED, FEW_PAGES],
 };
 

@@ -7,10 +7,9 @@ use fathom_core::experiment::{CurveSteps, Found, Known, Parameter, Selector, Sta
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
     condition: "calls with at least three different numbers of arguments were measured; a step is a significant \
-                difference, and both its ends are of one state of the core; a cause is growth along all arguments, or a \
-                step to the first argument on the stack that is the largest",
+                difference, and both its ends are of one state of the core; a cause is growth along all arguments without a fall, or \
+                a step to the first argument on the stack that is the largest",
     judge,
-    #[cfg(test)]
     points: &[BY_ABI, UNOPTIMISED],
 };
 
@@ -95,7 +94,7 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
         let steepest = steps.outstanding().map(|(at, _)| at);
         let stack = first_on_the_stack(known).filter(|first| steepest == Some(*first));
         let is_single = !steps.rises.is_empty() || !steps.falls.is_empty();
-        let kind = match (grows || stack.is_some(), is_single) {
+        let kind = match (grows && steps.falls.is_empty() || stack.is_some(), is_single) {
             (true, _) => MechanismKind::Effect,
             (false, true) => MechanismKind::Uncaused,
             (false, false) => MechanismKind::NoEffect,
@@ -287,6 +286,28 @@ mod tests {
             let text = format!("{} {}", conclusion.headline.plain(), conclusion.because.plain());
             assert!(conclusion.kind == kind && text.contains(words), "{:?} {text}", conclusion.kind);
         }
+    }
+
+    #[test]
+    fn growth_along_the_line_with_a_fall_is_of_no_measured_cause() {
+        let machine = planted::machine();
+        let kind = |first: f64| {
+            let mut known = Known::new(&machine, None);
+            for (arguments, ns) in [first, 1.0, 1.5, 1.5, 2.0].into_iter().enumerate() {
+                BY_ABI.plant_at(&mut known, &[("arguments", json!(arguments))], ns);
+            }
+            let group = BY_ABI.point(&[("arguments", json!(0))]);
+            let slope =
+                fathom_described::found(0.3, known.found(BY_ABI.experiment, &group).unwrap().dimension);
+            known.learn_line(BY_ABI.experiment, &group, "arguments", Some((slope, slope)));
+            let conclusion = judge(&Premises { known: &known, points: &[] }).expect("a conclusion");
+            (conclusion.kind, conclusion.headline.plain())
+        };
+        let (kind_of_growth, text) = kind(1.0);
+        assert_eq!(kind_of_growth, MechanismKind::Effect, "{text}");
+        let (kind_with_a_fall, text) = kind(1.2);
+        assert!(text.contains("falls with argument 1, of which no cause was measured"), "{text}");
+        assert_eq!(kind_with_a_fall, MechanismKind::Uncaused, "{text}");
     }
 
     #[test]

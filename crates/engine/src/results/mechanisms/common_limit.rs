@@ -9,7 +9,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "what all cores read together is below 1.2 times what one reads at its best, with the whole interval of the ratio, and it is \
                 not shown that CPUs farther apart move more",
     judge,
-    #[cfg(test)]
     points: &[READ, TOGETHER, COPIED],
 };
 

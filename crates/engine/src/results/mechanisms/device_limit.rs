@@ -12,7 +12,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "the largest number of readers, which is more than keep the device busy, waits for a block as long as \
                 the device's limit predicts: within a factor of 1.25, and the intervals of both show no difference",
     judge,
-    #[cfg(test)]
     points: &[BETWEEN, READERS],
 };
 

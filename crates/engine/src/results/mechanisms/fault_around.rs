@@ -9,7 +9,6 @@ pub(super) const RULE: Rule = Rule {
     name: "fault_around",
     condition: "a fault maps more than one page, and costs significantly less per page than a fault that maps one",
     judge,
-    #[cfg(test)]
     points: &[NEIGHBOURS, ALONE],
 };
 

@@ -13,7 +13,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "the lightest background traffic already adds more latency than a queue with that share of the load \
                 would",
     judge,
-    #[cfg(test)]
     points: &[IDLE, LOADED, DRAWN],
 };
 

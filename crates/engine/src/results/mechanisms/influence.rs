@@ -172,9 +172,9 @@ fn exits(figure: &WholeFigure, known: &Known) -> Option<Portion> {
     let times: f64 = of_exits.map(|term| term.times).sum();
     let whole_times = (times >= 1.0 && times.fract() == 0.0).then_some(times)?;
     let takes = if whole_times > 1.0 {
-        format!("the {whole_times} exits to the hypervisor that its prediction counts take")
+        format!("the {whole_times} exits to the hypervisor that its prediction counts would take")
     } else {
-        "the exit to the hypervisor that its prediction counts takes".to_owned()
+        "the exit to the hypervisor that its prediction counts would take".to_owned()
     };
     Some(figure.has(takes, vm_exit::exit(known)?.scaled(times)))
 }
@@ -203,7 +203,14 @@ mod tests {
 
     fn mechanism(name: &'static str) -> Mechanism {
         let (headline, because) = (Statement::default(), Statement::default());
-        Mechanism { name, condition: "", headline, because, kind: MechanismKind::Effect }
+        Mechanism {
+            name,
+            condition: "",
+            headline,
+            because,
+            kind: MechanismKind::Effect,
+            is_of_several: false,
+        }
     }
 
     /// What is said of a point of which this mechanism may be a part, with these figures.
@@ -251,7 +258,9 @@ mod tests {
         if cfg!(target_arch = "x86_64") {
             assert_eq!(
                 said(with(2.0, 4e3), "guest_exit", &exits).as_deref(),
-                Some("the 2 exits to the hypervisor that its prediction counts take {1000} of it, {0.25}")
+                Some(
+                    "the 2 exits to the hypervisor that its prediction counts would take {1000} of it, {0.25}"
+                )
             );
             assert_eq!(said(with(2.0, 6e3), "guest_exit", &exits), None, "a sixth");
         }

@@ -9,7 +9,6 @@ pub(super) const RULE: Rule = Rule {
     name: "kernel_entry",
     condition: "a system call without a service was measured, and getppid takes significantly longer",
     judge,
-    #[cfg(test)]
     points: &[ALONE, GETPPID, GETPID, NOTHING],
 };
 
@@ -45,21 +44,35 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     });
     let because = statement!(
         "A number that is no call's is answered in {alone}{in_cycles}. getppid, with its way to its function and back and the parent's id, takes \
-         {service} more{getpid}.{protected}",
+         {service} more{getpid}.{protected}{nested}",
         alone = alone.named("entering and leaving the kernel"),
         in_cycles,
         service = service.named("the service of getppid"),
         getpid = getpid(known, alone),
-        protected = protected(known.machine)
+        protected = protected(known.machine),
+        nested = nested(known, alone)
     );
     Some(Conclusion::of(headline, because))
 }
 
-/// What a call takes whose service is less.
+/// What a call takes whose service is less; nothing if it is of another state of the core than the others, which would then all be stated with
+/// the core shared for its sake.
 fn getpid(known: &Known, alone: Found) -> Option<Statement> {
-    let service = GETPID.found(known)?.beyond(alone)?;
+    let service = GETPID.found(known)?.beyond(alone).filter(Found::is_of_one_core_state)?;
     Some(statement!(", getpid {service}", service = service.named("the service of getpid")))
 }
+
+/// That the guest is one of a guest, where the way into the kernel is far longer than published: a candidate that no run measures.
+fn nested(known: &Known, alone: Found) -> Option<Statement> {
+    let cycles = known.counted_in_cycles(alone)?;
+    let word = known.machine.nested().filter(|_| cycles.value > FAR * PUBLISHED)?;
+    Some(
+        format!(" The guest is nested ({word}): whether that makes this way longer was not measured.").into(),
+    )
+}
+
+/// How many times the published way is far longer.
+const FAR: f64 = 2.0;
 
 /// What the kernel does for its protection on every such way, as the machine's description says.
 fn protected(machine: &Machine) -> Statement {
@@ -85,7 +98,7 @@ fn protected(machine: &Machine) -> Statement {
 mod tests {
     use super::*;
     use crate::results::planted::{Plant as _, machine};
-    use fathom_core::experiment::Known;
+    use fathom_core::experiment::{CoreUse, Known};
     use fathom_core::machine::Fact;
 
     fn told(machine: &Machine, alone: f64, getppid: f64) -> Option<String> {
@@ -109,5 +122,34 @@ mod tests {
             "{text}"
         );
         assert_eq!(told(&machine, 200.0, 200.0), None, "no service shows");
+    }
+
+    #[test]
+    fn nesting_is_a_candidate_where_the_entry_is_far_above_the_published_one() {
+        let mut machine = machine();
+        let nested = |machine: &Machine, alone| told(machine, alone, 400.0).expect("a cause");
+        assert!(!nested(&machine, 190.0).contains("nested"), "it is no guest of a guest");
+        machine.kernel.command_line = Fact::known("quiet nested_pvm=1".to_owned(), "a test");
+        assert!(nested(&machine, 190.0).contains("The guest is nested (nested_pvm=1): whether"));
+        assert!(!nested(&machine, 140.0).contains("nested"), "as published, with its registers saved");
+    }
+
+    #[test]
+    fn a_call_of_another_state_of_the_core_is_left_out_and_the_others_stay() {
+        let machine = machine();
+        let text = |core: CoreUse| {
+            let mut known = Known::new(&machine, Some(2e9));
+            for (call, ns, core) in
+                [(ALONE, 150.0, CoreUse::Alone), (GETPPID, 200.0, CoreUse::Alone), (GETPID, 190.0, core)]
+            {
+                call.plant(&mut known, ns);
+                let point = call.point(&[]);
+                let planted = known.found(call.experiment, &point).expect("a figure");
+                known.learn(call.experiment, &point, Found { core: Some(core), ..planted });
+            }
+            judge(&Premises { known: &known, points: &[] }).expect("a cause").because.plain()
+        };
+        assert!(text(CoreUse::Alone).contains("getpid {40}"), "{}", text(CoreUse::Alone));
+        assert!(!text(CoreUse::Shared).contains("getpid {"), "{}", text(CoreUse::Shared));
     }
 }

@@ -1,9 +1,7 @@
 //! One core's bandwidth by Little's law: lines in flight = bytes per second × latency of one line ÷ bytes per line (Little
 //! 1961, "A proof for the queuing formula L = λW").
 
-#[cfg(test)]
-use super::common_limit::TOGETHER;
-use super::common_limit::{BesideOne, MORE, READ};
+use super::common_limit::{BesideOne, MORE, READ, TOGETHER};
 use super::{Conclusion, MechanismKind, Premises, Rule, shared_path};
 use fathom_core::experiment::At::{Any, Name};
 use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, statement};
@@ -13,7 +11,6 @@ pub(super) const RULE: Rule = Rule {
     name: "lines_in_flight",
     condition: "one core's best read bandwidth and the latency of a load from memory were both measured",
     judge,
-    #[cfg(test)]
     points: &[READ, CHASES, LOAD, TOGETHER],
 };
 

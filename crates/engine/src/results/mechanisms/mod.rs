@@ -25,9 +25,8 @@ mod write_allocate;
 pub(super) use influence::mark as mark_influences;
 
 use crate::results::PointResult;
-#[cfg(test)]
-use fathom_core::experiment::Selector;
-use fathom_core::experiment::{Known, Statement};
+use fathom_core::experiment::{Known, Selector, Statement};
+use std::collections::BTreeSet;
 
 /// The input of a rule: points whose evidence holds.
 struct Premises<'run> {
@@ -75,8 +74,15 @@ struct Rule {
     condition: &'static str,
     judge: fn(&Premises) -> Option<Conclusion>,
     /// The points whose figures it uses.
-    #[cfg(test)]
     points: &'static [Selector],
+}
+
+impl Rule {
+    /// Whether the run has figures for it of more than one experiment.
+    fn joins_several(&self, known: &Known) -> bool {
+        let used = self.points.iter().filter(|points| !points.all(known).is_empty());
+        used.map(|points| points.experiment).collect::<BTreeSet<&str>>().len() > 1
+    }
 }
 
 /// In the order of the report: the most far-reaching first.
@@ -115,6 +121,8 @@ pub struct Mechanism {
     pub because: Statement,
     /// Whether it is a cause.
     pub kind: MechanismKind,
+    /// Whether it joins figures of several experiments of the run, and not of one alone.
+    pub is_of_several: bool,
 }
 
 /// Every mechanism whose condition holds, in the order of the rules, of those with these names.
@@ -124,7 +132,8 @@ pub(super) fn all(known: &Known, points: &[PointResult], is_of: impl Fn(&str) ->
         let conclusion = (rule.judge)(&premises)?;
         let Rule { name, condition, .. } = *rule;
         let Conclusion { headline, because, kind } = conclusion;
-        Some(Mechanism { name, condition, headline, because, kind })
+        let is_of_several = rule.joins_several(known);
+        Some(Mechanism { name, condition, headline, because, kind, is_of_several })
     };
     RULES.iter().filter(|rule| is_of(rule.name)).filter_map(judged).collect()
 }
@@ -133,12 +142,23 @@ pub(super) fn all(known: &Known, points: &[PointResult], is_of: impl Fn(&str) ->
 mod tests {
     use super::*;
     use crate::results::planted::{Plant as _, machine};
-    use std::collections::BTreeSet;
 
     #[test]
     fn without_points_nothing_is_concluded() {
         let machine = machine();
         assert_eq!(all(&Known::new(&machine, None), &[], |_| true), []);
+    }
+
+    #[test]
+    fn a_mechanism_knows_whether_it_joins_figures_of_several_experiments() {
+        let machine = machine();
+        let mut known = Known::new(&machine, None);
+        for points in [process::FORK, process::VFORK] {
+            points.plant(&mut known, 200.0);
+        }
+        assert!(!process::RULE.joins_several(&known), "processes alone");
+        process::THREAD.plant(&mut known, 20.0);
+        assert!(process::RULE.joins_several(&known));
     }
 
     #[test]

@@ -9,7 +9,6 @@ pub(super) const RULE: Rule = Rule {
     name: "process_against_thread",
     condition: "a fork costs significantly more than a vfork, which shares the address space, and than a thread",
     judge,
-    #[cfg(test)]
     points: &[FORK, VFORK, THREAD, LARGE, COPIED],
 };
 
@@ -17,7 +16,8 @@ pub(super) const FORK: Selector =
     Selector::only("cpu/process_creation", &[("measure", Name("fork, exit, wait"))]);
 pub(super) const VFORK: Selector =
     Selector::only("cpu/process_creation", &[("measure", Name("vfork, exit, wait"))]);
-const THREAD: Selector = Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
+pub(super) const THREAD: Selector =
+    Selector::only("cpu/thread_creation", &[("measure", Name("create and join"))]);
 const LARGE: Selector =
     Selector::only("cpu/process_creation", &[("measure", Name("fork of a large parent")), ("resident", Any)]);
 const COPIED: Selector = Selector::only(

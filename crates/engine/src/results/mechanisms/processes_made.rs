@@ -11,7 +11,6 @@ pub(super) const RULE: Rule = Rule {
     name: "growth_with_processes_made",
     condition: "four trials created at least thirty processes each, one after the other",
     judge,
-    #[cfg(test)]
     points: &[FORK],
 };
 

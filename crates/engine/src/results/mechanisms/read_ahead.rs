@@ -10,7 +10,6 @@ pub(super) const RULE: Rule = Rule {
     name: "read_ahead",
     condition: "sequential blocks of a cold file cost significantly less with read-ahead than without",
     judge,
-    #[cfg(test)]
     points: &[AHEAD, WITHOUT, LARGE, RANDOM],
 };
 

@@ -11,7 +11,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "a fault on a cold file reads more than a page, and random blocks cost significantly more through a \
                 mapping with read-around than without",
     judge,
-    #[cfg(test)]
     points: &[READ, RANDOM, WITHOUT, IN_ORDER],
 };
 

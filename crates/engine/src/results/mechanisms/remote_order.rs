@@ -9,7 +9,6 @@ pub(super) const RULE: Rule = Rule {
     name: "remote_order",
     condition: "blocks of a file that the server has cached were read in both orders, with intervals",
     judge,
-    #[cfg(test)]
     points: &[],
 };
 

@@ -11,7 +11,6 @@ pub(super) const RULE: Rule = Rule {
     name: "usable_last_cache",
     condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared",
     judge,
-    #[cfg(test)]
     points: &[LOADS, FILES, READ],
 };
 

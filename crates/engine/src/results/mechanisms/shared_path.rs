@@ -15,7 +15,6 @@ pub(super) const RULE: Rule = Rule {
                 CPUs: significantly by one method, or in the median of methods of which so many move more that chance would give as many \
                 in at most one of 64 runs",
     judge,
-    #[cfg(test)]
     points: &[TOGETHER],
 };
 

@@ -12,7 +12,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "the rates of three windows in a stream's first milliseconds and the round trip of a byte were \
                 measured on the same path",
     judge,
-    #[cfg(test)]
     points: &[WINDOW_HERE, TRIP_HERE],
 };
 

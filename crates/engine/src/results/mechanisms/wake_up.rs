@@ -13,7 +13,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "a hand-over across CPUs costs over twice as much as on one CPU, and the extra cost of another \
                 operation across CPUs equals its number of wake-ups within a factor of 1.25, and is known within a factor of 2",
     judge,
-    #[cfg(test)]
     points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, SOCKET, USER_FAULT, SLEEP, FUTEX],
 };
 

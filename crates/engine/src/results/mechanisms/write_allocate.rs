@@ -11,7 +11,6 @@ pub(super) const RULE: Rule = Rule {
     condition: "non-temporal stores write memory significantly faster than the same stores through the caches, and \
                 twice as fast within a factor of 1.25",
     judge,
-    #[cfg(test)]
     points: &[WRITE, COPY],
 };
 

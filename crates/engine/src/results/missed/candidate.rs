@@ -2,6 +2,7 @@
 
 use super::measured_terms;
 use super::miss::Missed;
+use super::set_loads;
 use super::{Figures, Known};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::BECAME;
@@ -33,12 +34,21 @@ impl MissCandidate {
         self.is_significant(missed) && self.lands_on(missed) && !self.is_again
     }
 
-    /// Whether the prediction with it is what was measured, within the intervals; of an input that became another figure, whether the
-    /// prediction from what it became is no miss.
+    /// Whether the prediction with it is what was measured, within the intervals: they do not differ, and the one holds the other's value.
+    /// Two wide intervals that only touch at their ends leave most of a miss open.
     pub(super) fn lands_on(&self, missed: &Missed) -> bool {
-        let is_alike = self.again.differs_from(&missed.measured) == Some(false);
-        (is_alike || self.mechanism.ends_with(BECAME))
-            && distance(missed.measured.value / self.again.value) <= FAIR
+        let holds = |one: &Found, other: &Found| {
+            one.ends().is_some_and(|(low, high)| (low..=high).contains(&other.value))
+        };
+        let (again, measured) = (&self.again, &missed.measured);
+        again.differs_from(measured) == Some(false)
+            && (holds(measured, again) || holds(again, measured))
+            && distance(measured.value / again.value) <= FAIR
+    }
+
+    /// Whether it is what an input of the prediction became: no supposition, whatever it accounts for.
+    pub(super) fn is_of_input(&self) -> bool {
+        self.mechanism.ends_with(BECAME)
     }
 
     /// Whether the term alone takes longer than all of what was measured, beyond the intervals of both.
@@ -49,7 +59,7 @@ impl MissCandidate {
     }
 
     /// Whether the change of the prediction is beyond the interval of the measurement.
-    fn is_significant(&self, missed: &Missed) -> bool {
+    pub(super) fn is_significant(&self, missed: &Missed) -> bool {
         self.again.differs_from(&missed.figure(missed.prediction.total())) == Some(true)
     }
 }
@@ -150,25 +160,25 @@ fn measured_term(term: &Term, missed: &Missed, figures: Figures) -> Option<MissC
     let measured = measured_terms::of(term, missed, figures)?;
     let besides = missed.figure(missed.prediction.total() - term.value());
     Some(MissCandidate {
-        mechanism: measured.mechanism.to_owned(),
+        mechanism: measured.mechanism.clone(),
         sizes: statement!(
             "{mechanism}: {measured} in this run, {used} in the prediction{assumed}",
-            mechanism = measured.mechanism,
-            measured = measured.each.named(measured.mechanism),
+            mechanism = measured.mechanism.as_str(),
+            measured = measured.each.named(&measured.mechanism),
             used = missed.figure(term.value() / measured.times).named("the same in the prediction"),
-            assumed = otherwise(term, measured.mechanism)
+            assumed = otherwise(term, &measured.mechanism)
         ),
         again: besides.plus(measured.each.scaled(measured.times)),
         changes: Some(distance(measured.each.value * measured.times / term.value())),
         part: Some(measured.each.scaled(measured.times)),
-        is_again: measured.experiment == missed.place().0 && term.value() * CLOSE > missed.prediction.total(),
+        is_again: measured.is_same_work && term.value() * CLOSE > missed.prediction.total(),
     })
 }
 
 /// What the prediction has in place of a mechanism, where that is something else.
 fn otherwise(term: &Term, mechanism: &str) -> String {
     match &term.source {
-        Source::Assumed { reason } if !mechanism.starts_with(&term.what) => {
+        Source::Assumed { reason } if !mechanism.starts_with(&term.what) && !set_loads::is_one(term) => {
             format!(" ({}: {reason})", term.what)
         }
         _ => String::new(),

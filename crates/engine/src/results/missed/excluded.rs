@@ -36,7 +36,8 @@ pub(super) fn near(judged: &Judged) -> Vec<Statement> {
     those(judged, CandidateRole::Near).map(|candidate| nearly(candidate, &judged.missed)).collect()
 }
 
-/// Candidates that account for most of what is missing, but not for all of it: they take part, and are neither the cause nor excluded.
+/// Candidates that account for most of what is missing, but not for all of it, and inputs that became others, if they account for a
+/// tenth: they take part, and are neither the cause nor excluded.
 pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     let missed = &judged.missed;
     let neighbour = neighbour(missed).map(|(alone, part)| {
@@ -49,12 +50,13 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     those(judged, CandidateRole::Part)
         .map(|candidate| {
             statement!(
-                "{sizes}, {part} of what is missing",
+                "{sizes}, {part} of what is missing ({rest} remain)",
                 sizes = candidate.sizes.clone(),
                 part = missed
                     .figure(candidate.again.value - missed.prediction.total())
                     .share_of(missed.missing())
-                    .named("part of what is missing")
+                    .named("part of what is missing"),
+                rest = missed.measured.minus(candidate.again).named("the rest of what is missing")
             )
         })
         .chain(neighbour)
@@ -65,16 +67,16 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
 /// that takes longer than that for certain, by a tenth of what is missing or more.
 fn neighbour(missed: &Missed) -> Option<(Found, Found)> {
     let core = missed.result.core.as_ref().filter(|core| core.state == CoreState::Shared)?;
-    let alone = missed.figure(core.alone.filter(|_| is_slower(missed))?);
+    let alone = missed.figure(core.alone_of_many().filter(|_| is_slower(missed))?);
     let measured = missed.measured.states.map_or(missed.measured.measured, |[most, _]| most);
     let is_certain = measured.ends().is_some_and(|(low, _)| low > alone.value);
     let part = (measured.value - alone.value) / (measured.value - missed.prediction.total());
-    (is_certain && (LEAST_OF_NEIGHBOUR..1.0).contains(&part))
+    (is_certain && (LEAST_OF_OTHERS..1.0).contains(&part))
         .then(|| (alone, Found::bare(part, Dimension::Share)))
 }
 
-/// The least part of what is missing from which a neighbour is said to take part in it.
-const LEAST_OF_NEIGHBOUR: f64 = 0.1;
+/// The least part of what is missing from which a neighbour, or a changed input, is said to take part in it.
+const LEAST_OF_OTHERS: f64 = 0.1;
 
 /// What a rejected candidate is to a miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,8 +85,10 @@ enum CandidateRole {
     Possible,
     /// With it the prediction is close to what was measured, but beyond its interval.
     Near,
-    /// It accounts for most of what is missing.
+    /// It accounts for most of what is missing, or is a changed input that accounts for some of it.
     Part,
+    /// A changed input that accounts for none of it, or leads past it: what it is cannot be excluded.
+    Input,
     /// None of these.
     Excluded,
 }
@@ -104,6 +108,8 @@ fn role_of(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
         CandidateRole::Near
     } else if is_part(candidate, missed) {
         CandidateRole::Part
+    } else if candidate.is_of_input() {
+        CandidateRole::Input
     } else {
         CandidateRole::Excluded
     }
@@ -114,10 +120,22 @@ fn is_within(candidate: &MissCandidate, missed: &Missed) -> bool {
     missed.measured.ends().is_some_and(|(low, high)| (low..=high).contains(&candidate.again.value))
 }
 
-/// Whether a candidate accounts for half of what is missing or more, and leads no further.
+/// Whether a candidate accounts for half of what is missing or more, a changed input for a tenth, and leads no further.
 fn is_part(candidate: &MissCandidate, missed: &Missed) -> bool {
     let part = (candidate.again.value - missed.prediction.total()) / missed.missing().value;
-    (LEAST_PART..1.0).contains(&part)
+    let is_changed = candidate.is_of_input() && candidate.is_significant(missed);
+    let least = if is_changed { LEAST_OF_OTHERS } else { LEAST_PART };
+    (least..1.0).contains(&part)
+}
+
+/// Inputs that became others and account for nothing of a miss.
+pub(super) fn inputs(judged: &Judged) -> Vec<Statement> {
+    let missed = &judged.missed;
+    those(judged, CandidateRole::Input)
+        .filter(|candidate| candidate.is_significant(missed))
+        .filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE))
+        .map(|candidate| rejected(candidate, missed))
+        .collect()
 }
 
 /// The least share of what is missing from which a candidate takes part in it.
@@ -162,7 +180,7 @@ fn core(missed: &Missed) -> Option<Statement> {
     if core.state == CoreState::Alone {
         return Some("another hardware thread on the core (only observations without one count)".into());
     }
-    let alone = missed.figure(core.alone?);
+    let alone = missed.figure(core.alone_of_many()?);
     let still_missed = alone.value / missed.prediction.total() > FAIR && neighbour(missed).is_none();
     still_missed.then(|| {
         statement!(
@@ -184,21 +202,24 @@ fn moved(missed: &Missed, known: &Known) -> Option<Statement> {
     })
 }
 
-/// An exit to the hypervisor that takes longer than what is missing; a prediction that contains exits is wrong by their cost, not by
-/// one more of them.
+/// An exit to the hypervisor that takes longer than what is missing of all operations between two readings of the clock: of a mean over
+/// many a fraction of an exit may be missing. A prediction that contains exits is wrong by their cost, not by one more of them.
 fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
     if missed.prediction.contains(TermEvent::VmExit) {
         return None;
     }
     let exit = vm_exit::exit(known)?;
-    let missing = missed.missing();
+    let operations = missed.result.published.as_ref()?.operations?;
+    let missing = missed.missing().scaled(operations);
+    let of = if operations > 1.0 { " of all operations between two readings" } else { "" };
     let most = missing.interval.map_or(missing.value, |ends| ends.high);
     let least = exit.interval.map_or(exit.value, |ends| ends.low);
     (least > most).then(|| {
         statement!(
-            "an exit to the hypervisor that takes as long as a CPUID's ({exit}, longer than the missing {missing})",
+            "an exit to the hypervisor that takes as long as a CPUID's ({exit}, longer than the missing {missing}{of})",
             exit = exit.named("CPUID"),
-            missing = missing.named("measured less predicted")
+            missing = missing.named("measured less predicted"),
+            of
         )
     })
 }
@@ -286,11 +307,17 @@ pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> 
 
 /// Work that an operation contains and that no other operation of a run does without the rest: experiment, value of a parameter, and what
 /// it is.
-const UNSEPARATED: [(&str, &str, &str); 1] = [(
-    "memory/minor_fault",
-    "cached file, written, shared",
-    "the call of the file system before a page of a shared mapping may change (page_mkwrite)",
-)];
+const UNSEPARATED: [(&str, &str, &str); 3] = [
+    (
+        "memory/minor_fault",
+        "cached file, written, shared",
+        "the call of the file system before a page of a shared mapping may change (page_mkwrite)",
+    ),
+    ("filesystem/write", "on the device, fdatasync", FLUSH),
+    ("filesystem/write", "on the device, fsync", FLUSH),
+];
+
+const FLUSH: &str = "the flush of the device's own cache, which may take longer than a small read";
 
 /// What is in force at every entry to the kernel, or makes every exit longer.
 fn in_entry_or_exit(missed: &Missed, machine: &Machine) -> Vec<String> {

@@ -2,17 +2,19 @@
 
 use super::Figures;
 use super::miss::Missed;
+use super::set_loads;
 use fathom_core::experiment::At::{Any, Cache, Memory, Name, Number};
 use fathom_core::experiment::{Found, Known, Levels, Placement, Selector, Statement, Term, statement};
+use fathom_core::quantity::declared;
 
 use super::candidate::MissCandidate;
 use crate::results::accuracy::distance;
 
 /// What the run measured in place of a term.
 pub(super) struct MeasuredTerm {
-    pub(super) mechanism: &'static str,
-    /// The experiment that measured it.
-    pub(super) experiment: &'static str,
+    pub(super) mechanism: String,
+    /// Whether the same experiment measured it: of a term that is nearly the whole, it is the same work again.
+    pub(super) is_same_work: bool,
     /// The measured value, in the prediction's unit.
     pub(super) each: Found,
     /// How often the prediction contains it.
@@ -49,7 +51,7 @@ const ROUND_TRIP: Selector = Selector::only(
         ("payload", Number(1)),
     ],
 );
-const LOADS: &str = "memory/load_latency";
+pub(super) const LOADS: &str = "memory/load_latency";
 const L1: Selector =
     Selector::only(LOADS, &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Cache(1))]);
 const L2: Selector =
@@ -94,7 +96,7 @@ const WAKING_BY_HAND_OVERS: &str =
     "waking an idle CPU, as what a pipe's hand-over takes across CPUs beyond one CPU";
 const CPUID: &str = "a CPUID, as one reading with it takes beyond one without";
 const DEVICE: &str = "a small direct read of the device";
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 15] = [
     Rule::each("serialising CPUID", CPUID, by_one_cpuid, &[ONE_CPUID, RDTSCP]),
     Rule::each("the device's answer", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
     Rule::each("the device's time for 4 KiB", DEVICE, |known| SMALL_READ.found(known), &[SMALL_READ]),
@@ -123,8 +125,6 @@ const RULES: [Rule; 17] = [
     Rule::each("loads that hit L2", L2_LOAD, |known| L2.found(known), &[L2]),
     Rule::each("loads that hit L3", L3_LOAD, |known| L3.found(known), &[L3]),
     Rule::each("loads that hit memory", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
-    Rule::each("a load while no other core uses memory", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
-    Rule::each("a load, shared by", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
     Rule::each("a load of a line that no cache holds", MEMORY_LOAD, |known| MEMORY.found(known), &[MEMORY]),
     Rule::each(
         "a page stored through",
@@ -143,6 +143,16 @@ impl Rule {
     ) -> Self {
         Rule { term, mechanism, measured, uses }
     }
+
+    /// The mechanism; of a load from a level with the size of the array that was measured.
+    fn named(&self, measured: &Selector, known: &Known) -> String {
+        let points = measured.all(known);
+        let of_loads = points.first().filter(|_| measured.experiment == LOADS);
+        match of_loads.and_then(|(point, _)| point.number_of("size")) {
+            Some(size) => format!("{} ({})", self.mechanism, declared::size(size)),
+            None => self.mechanism.to_owned(),
+        }
+    }
 }
 
 /// The mechanisms that are loads from a cache, with the name of its level.
@@ -157,6 +167,14 @@ fn shows(levels: &[(String, Levels)], name: &str) -> bool {
 /// The measurement of a term; `None` if the run has none, or only the result that missed.
 pub(super) fn of(term: &Term, missed: &Missed, figures: Figures) -> Option<MeasuredTerm> {
     let known = figures.supported;
+    let of_the_set = set_loads::of(term, missed, known);
+    let measured = of_the_set.or_else(|| by_rule(term, missed, figures))?;
+    let comparable = measured.each.dimension == missed.measured.dimension && measured.each.value > 0.0;
+    comparable.then_some(measured)
+}
+
+fn by_rule(term: &Term, missed: &Missed, figures: Figures) -> Option<MeasuredTerm> {
+    let known = figures.supported;
     let rule = RULES.iter().find(|rule| term.what.starts_with(rule.term))?;
     // What the curve of loads does not show as a level has no load of its own.
     if CACHES.iter().any(|(mechanism, level)| *mechanism == rule.mechanism && !shows(figures.levels, level)) {
@@ -167,10 +185,9 @@ pub(super) fn of(term: &Term, missed: &Missed, figures: Figures) -> Option<Measu
         return None;
     }
     let each = (rule.measured)(known)?;
-    let times = term.times;
-    let comparable = each.dimension == missed.measured.dimension && each.value > 0.0;
-    let by = rule.uses.first()?.experiment;
-    comparable.then_some(MeasuredTerm { mechanism: rule.mechanism, experiment: by, each, times })
+    let first = rule.uses.first()?;
+    let is_same_work = first.experiment == experiment;
+    Some(MeasuredTerm { mechanism: rule.named(first, known), is_same_work, each, times: term.times })
 }
 
 /// The points of all rules that this architecture has, for tests.
@@ -180,7 +197,7 @@ pub(super) fn selectors() -> impl Iterator<Item = Selector> {
     let rules = RULES
         .iter()
         .filter(move |rule| has_rdtsc || ![READING_THE_COUNTER, "serialising CPUID"].contains(&rule.term));
-    rules.flat_map(|rule| rule.uses.iter().copied())
+    rules.flat_map(|rule| rule.uses.iter().copied()).chain(set_loads::selectors())
 }
 
 /// What a clock's reading by a system call takes beyond one by the library, which does not enter the kernel: the entry, and the kernel's own

@@ -1,8 +1,8 @@
 //! A result that missed its prediction.
 
-use crate::results::PointResult;
 use crate::results::accuracy::{FAIR, distance};
-use fathom_core::experiment::{Found, Known, Point, Prediction, Statement, statement};
+use crate::results::{CoreState, PointResult};
+use fathom_core::experiment::{CoreUse, Found, Known, Point, Prediction, Source, Statement, statement};
 use fathom_core::machine::Machine;
 
 /// A result that missed, with its prediction.
@@ -45,6 +45,22 @@ impl<'run> Missed<'run> {
     pub(super) fn has_a_state_near(&self) -> bool {
         let is_near = |value: f64| distance(value / self.prediction.total()) <= FAIR;
         self.result.mixture.as_ref().is_some_and(|mixture| mixture.values().into_iter().any(is_near))
+    }
+
+    /// What a result with the core shared takes with it alone, if that is near a prediction of which no input is of the core shared: like
+    /// beside like it is no miss.
+    pub(super) fn alone_near(&self, known: &Known) -> Option<Found> {
+        let core = self.result.core.as_ref().filter(|core| core.state == CoreState::Shared)?;
+        let alone = self.figure(core.alone_of_many()?);
+        let is_shared = |source: &Source| match source {
+            Source::Measured { experiment, point } => {
+                known.found(experiment, point).is_some_and(|input| input.core == Some(CoreUse::Shared))
+            }
+            _ => false,
+        };
+        let is_near = distance(alone.value / self.prediction.total()) <= FAIR;
+        let is_like = !self.prediction.terms.iter().any(|term| is_shared(&term.source));
+        (is_near && is_like).then_some(alone)
     }
 
     pub(super) fn place(&self) -> (&'run str, &'run Point) {

@@ -2,7 +2,7 @@
 //!
 //! A cause is stated only if this run measured its mechanism and its size accounts for the miss:
 //!
-//! - The prediction, with that measurement in it, agrees with the result: their intervals overlap.
+//! - The prediction, with that measurement in it, agrees with the result: their intervals overlap, and the one holds the other's value.
 //! - The measurement changes the prediction significantly: without that, it explains nothing.
 //! - It does not take longer by itself than the whole of which it is a part.
 //!
@@ -22,6 +22,7 @@ mod overstated;
 #[cfg(test)]
 mod parts_of_misses;
 mod sentences;
+mod set_loads;
 #[cfg(test)]
 mod tests;
 
@@ -104,7 +105,7 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     if missed.result.evidence.fails() {
         return Judged::without_candidates(missed, Explanation::InDoubt);
     }
-    if !missed.is_certain() {
+    if !missed.is_certain() || missed.alone_near(figures.all).is_some() {
         return Judged::without_candidates(missed, Explanation::NotCertain);
     }
     // What takes longer by itself than the whole was measured with more around it: as a part of this it is neither cause nor near it.

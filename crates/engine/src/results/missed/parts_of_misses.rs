@@ -2,9 +2,13 @@
 
 use super::tests::{CALLS, ENTRY, cost, judged, result};
 use super::*;
-use crate::results::{CoreState, PointCore};
-use fathom_core::experiment::{Basis, Parameter, Prediction};
+use crate::results::planted::{self, Plant as _};
+use crate::results::{CoreState, Outcome, PointCore, PublishedStatistics, vm_exit};
+use fathom_core::experiment::At::Name;
+use fathom_core::experiment::{Basis, CoreUse, Dimension, Parameter, Prediction, Selector, registry};
+use fathom_core::machine::Fact;
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::{self, Interval, Measured};
 
 /// What is said of the only point, in a run that measured getppid at this value.
 fn said_of(point: PointResult, getppid: f64) -> (Option<Explanation>, String) {
@@ -33,16 +37,19 @@ fn a_measurement_of_the_whole_operation_by_its_own_experiment_is_no_cause() {
 /// A neighbour that makes an operation take twice as long has a part in a miss, though it does not account for all of it.
 #[test]
 fn a_neighbour_on_the_core_takes_part_in_a_miss() {
-    let beside = |alone: f64| {
+    let beside_of = |alone: f64, of_alone: usize| {
         let core = PointCore {
             state: CoreState::Shared,
             shared_share: Some(0.9),
             alone: Some(alone),
             shared: None,
-            observations: [10, 90, 0],
+            observations: [of_alone, 90, 0],
         };
         PointResult { core: Some(core), ..cost(360.0) }
     };
+    let beside = |alone| beside_of(alone, 40);
+    let (_, text) = said_of(beside_of(200.0, 9), 50.0);
+    assert!(!text.contains("another hardware thread"), "of a trial or two nothing is said: {text}");
     let (_, text) = said_of(beside(200.0), 50.0);
     assert!(text.contains("Takes part, but does not account for all: another hardware thread"), "{text}");
     assert!(text.contains("{200}), {0.53") && !text.contains("Excluded"), "{text}");
@@ -67,4 +74,139 @@ fn work_that_no_other_operation_has_by_itself_is_named() {
     );
     let (_, text) = said_of(of("cached file, read, page by page"), 50.0);
     assert!(!text.contains("page_mkwrite"), "{text}");
+}
+
+/// What is said of a call whose prediction took one time for entering the kernel, in a run in which that takes another by its end; measured is
+/// what is made of the prediction, then and by the end.
+fn of_an_input(ns: [f64; 2], measured: impl FnOnce(f64, f64) -> f64) -> (Option<Explanation>, String) {
+    const ENTERED: Selector = Selector::only(CALLS, &[("call", Name("getppid"))]);
+    let machine = planted::machine();
+    let [first, last] = ns.map(|ns| {
+        let mut known = Known::new(&machine, None);
+        ENTERED.plant(&mut known, ns);
+        known
+    });
+    let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
+    let method = registry::find(CALLS).unwrap();
+    let [then, now] = [&first, &last].map(|known| method.predict(&call, known).unwrap());
+    let measured = measured(then.total(), now.total());
+    let point = PointResult {
+        experiment: CALLS.to_owned(),
+        point: call,
+        method_version: method.about().version,
+        ..result(Unit::Nanoseconds, measured, then)
+    };
+    let mut points = [point];
+    explain(&[CALLS], &mut points, Figures { supported: &last, all: &last, shared: &[], levels: &[] });
+    let [point] = points;
+    (point.explanation, point.because.map(|because| because.plain()).unwrap_or_default())
+}
+
+/// What an input became is no supposition that could be excluded: it accounts for all of a miss, for a part, or for none.
+#[test]
+fn a_changed_input_explains_what_fits_and_takes_part_in_what_does_not() {
+    let (explanation, text) = of_an_input([100.0, 900.0], |_, now| 1.02 * now);
+    assert!(matches!(explanation, Some(Explanation::Cause { .. })), "{text}");
+    for times in [1.6, 4.0] {
+        let (explanation, text) = of_an_input([100.0, 900.0], |_, now| times * now);
+        assert_eq!(explanation, Some(Explanation::NotExplained), "{text}");
+        assert!(text.contains("Takes part, but does not account for all: cpu/system_call"), "{text}");
+        assert!(text.contains("remain)") && !text.contains("Excluded"), "{text}");
+    }
+    let (_, text) = of_an_input([900.0, 100.0], |then, _| 3.0 * then);
+    assert!(text.contains("Its input has changed") && !text.contains("Excluded"), "{text}");
+}
+
+/// The prediction from what was measured is 190 (136 to 244) and the result 290 (195 to 390): they touch, and most of the miss is open.
+#[test]
+fn intervals_that_only_touch_do_not_explain_a_miss() {
+    const ENTERED: Selector = Selector::only(CALLS, &[("call", Name("getppid"))]);
+    let explained = |high: f64| {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let ns = Dimension::Of(Unit::Nanoseconds);
+        let value = fathom_described::found(180.0, ns);
+        let interval = Some(Interval { low: 126.0, high });
+        let measured = Measured { value: 180.0, interval };
+        known.learn(CALLS, &ENTERED.point(&[]), Found { measured, ..value });
+        let mut wide = cost(290.0);
+        let Outcome::Value(estimate) = &mut wide.outcome else { panic!("it was measured") };
+        estimate.interval = Some(Interval { low: 195.0, high: 390.0 });
+        let mut points = [wide];
+        let figures = Figures { supported: &known, all: &known, shared: &[], levels: &[] };
+        explain(&["a/test"], &mut points, figures);
+        matches!(points[0].explanation, Some(Explanation::Cause { .. }))
+    };
+    assert!(!explained(234.0));
+    assert!(explained(290.0), "the one holds the other");
+}
+
+/// A mean over many operations may lack a fraction of an exit.
+#[test]
+fn an_exit_is_excluded_by_what_is_missing_of_all_operations_of_a_reading() {
+    let mut machine = planted::machine();
+    machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
+    let mut known = Known::new(&machine, None);
+    if !cfg!(target_arch = "x86_64") {
+        return;
+    }
+    vm_exit::TWO.plant(&mut known, 9_000.0);
+    vm_exit::ONE.plant(&mut known, 1_000.0);
+    let text_of = |operations: f64| {
+        let trials = [vec![200.0; 8], vec![200.0; 8]].concat();
+        let published = PublishedStatistics {
+            observations: statistics::summary(&trials).unwrap(),
+            trials: statistics::mean(&trials).unwrap(),
+            operations: Some(operations),
+        };
+        let mut points = [PointResult { published: Some(published), ..cost(200.0) }];
+        explain(
+            &["a/test"],
+            &mut points,
+            Figures { supported: &known, all: &known, shared: &[], levels: &[] },
+        );
+        points[0].because.as_ref().unwrap().plain()
+    };
+    let excluded =
+        "an exit to the hypervisor that takes as long as a CPUID's ({8000}, longer than the missing";
+    assert!(text_of(1.0).contains(&format!("{excluded} {{140}})")), "{}", text_of(1.0));
+    assert!(text_of(10.0).contains(&format!("{excluded} {{1400}} of all operations")), "{}", text_of(10.0));
+    assert!(!text_of(512.0).contains("exit to the hypervisor"), "{}", text_of(512.0));
+}
+
+/// A result with the core shared that is near its prediction with the core alone has not missed for certain, unless an input was of the core
+/// shared.
+#[test]
+fn a_result_with_the_core_shared_is_judged_by_its_value_alone_where_its_inputs_are_alone() {
+    let text_of = |alone: f64, input: CoreUse| {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
+        let cost = fathom_described::found(60.0, Dimension::Of(Unit::Nanoseconds));
+        known.learn(CALLS, &call, Found { core: Some(input), ..cost });
+        let prediction = Prediction::new().software("a call", 1.0, Basis::measured(60.0, CALLS, call));
+        let core = PointCore {
+            state: CoreState::Shared,
+            shared_share: Some(0.7),
+            alone: Some(alone),
+            shared: None,
+            observations: [50, 90, 0],
+        };
+        let mut points = [PointResult { core: Some(core), ..result(Unit::Nanoseconds, 170.0, prediction) }];
+        explain(
+            &["a/test"],
+            &mut points,
+            Figures { supported: &known, all: &known, shared: &[], levels: &[] },
+        );
+        let [point] = points;
+        (point.explanation, point.because.map(|because| because.plain()).unwrap_or_default())
+    };
+    let (explanation, text) = text_of(115.0, CoreUse::Alone);
+    assert_eq!(explanation, Some(Explanation::NotCertain), "{text}");
+    assert!(
+        text.contains("Not certain: with the core alone, as what it was predicted from, it takes {115}"),
+        "{text}"
+    );
+    assert_eq!(text_of(125.0, CoreUse::Alone).0, Some(Explanation::NotExplained));
+    assert_eq!(text_of(115.0, CoreUse::Shared).0, Some(Explanation::NotExplained), "like beside like");
 }

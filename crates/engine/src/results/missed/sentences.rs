@@ -172,35 +172,32 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
         (Explanation::NotCertain, _) if miss.missed.has_a_state_near() => statement!(
             "Not certain: the machine was in several states, and one of them is within a factor of {FAIR} of the prediction."
         ),
+        (Explanation::NotCertain, _) if miss.missed.is_certain() => statement!(
+            "Not certain: with the core alone, as what it was predicted from, it takes{alone}, within a factor of {FAIR} of the prediction.",
+            alone = miss
+                .missed
+                .alone_near(figures.all)
+                .map(|alone| { statement!(" {alone}", alone = alone.named("with the core alone")) })
+        ),
         (Explanation::NotCertain, _) => statement!(
             "Whether it missed is not certain: the interval reaches to within a factor of {FAIR} of the prediction.{input}",
             input = input_by_now(miss, figures)
         ),
         (_, Some(cause)) => statement!(
-            "{sizes}: with the measured value the prediction is {again}{rest}.",
+            "{sizes}: with the measured value the prediction is {again}.",
             sizes = capitalized(&cause.sizes),
-            again = cause.again.named("predicted with the measured value"),
-            rest = rest(&cause.again, &miss.missed.measured)
+            again = cause.again.named("predicted with the measured value")
         ),
-        (Explanation::Probable { cause }, None) => {
-            format!("Probably {cause}; how much of it is so, no run can measure.").into()
-        }
+        (Explanation::Probable { cause }, None) => statement!(
+            "Probably {cause}; how much of it is so, no run can measure.{parts}",
+            cause = cause.as_str(),
+            parts = parts(miss)
+        ),
         (_, None) => match &miss.overstated {
             Some(term) => term.because(),
             None => not_explained(miss, figures),
         },
     }
-}
-
-/// How much a prediction with the measured value leaves, where that is significant.
-fn rest(again: &Found, measured: &Found) -> Option<Statement> {
-    let times = measured.over(*again);
-    (again.differs_from(measured) == Some(true)).then(|| {
-        statement!(
-            ", and {times} times that was measured, which is not explained",
-            times = times.named("measured over predicted with the measured value")
-        )
-    })
 }
 
 /// The input of a prediction that has become another figure since, with both values; nothing where it is like what it was.
@@ -211,6 +208,12 @@ fn input_by_now(miss: &Judged, figures: Figures) -> Option<Statement> {
     let is_nearer = off(input.again.value) < off(missed.prediction.total());
     let moved = input.changes.is_some_and(|changes| changes > CLOSE) && is_nearer;
     moved.then(|| statement!(" Its input has changed: {sizes}.", sizes = input.sizes.clone()))
+}
+
+/// What takes part in a miss without accounting for all of it.
+fn parts(miss: &Judged) -> Option<Statement> {
+    let parts = Statement::joined(excluded::parts(miss), "; ")?;
+    Some(statement!(" Takes part, but does not account for all: {parts}.", parts))
 }
 
 fn not_explained(miss: &Judged, figures: Figures) -> Statement {
@@ -229,13 +232,19 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         Some(_) => "Not explained.",
         None => "Not explained: the result has no interval, so no cause can be confirmed.",
     };
-    let parts = Statement::joined(excluded::parts(miss), "; ");
-    let parts = parts.map(|list| statement!(" Takes part, but does not account for all: {list}.", list));
+    let parts = parts(miss);
+    let inputs = Statement::joined(excluded::inputs(miss), "; ");
+    let inputs = inputs.map(|list| statement!(" Its input has changed: {list}.", list));
     let entry = excluded::in_the_entry(&miss.missed, figures.supported);
     let excluded = Statement::joined(excluded::all(miss, figures), "; ");
     let excluded = match excluded {
         Some(list) => statement!(" Excluded: {list}.", list),
-        None if possible.is_some() || near.is_some() || parts.is_some() || entry.is_some() => {
+        None if possible.is_some()
+            || near.is_some()
+            || parts.is_some()
+            || inputs.is_some()
+            || entry.is_some() =>
+        {
             Statement::default()
         }
         None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
@@ -244,11 +253,12 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
-        "{why}{entry}{possible}{near}{parts}{excluded}{inseparable}",
+        "{why}{entry}{possible}{near}{parts}{inputs}{excluded}{inseparable}",
         entry,
         possible,
         near,
         parts,
+        inputs,
         excluded,
         inseparable
     )

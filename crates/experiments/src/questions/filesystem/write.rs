@@ -185,10 +185,11 @@ impl Experiment for Write {
         vec![finding!(
             Question::Experiment,
             "Writing 4 KiB in random order takes {cached}; to have them on the device takes {synced}: \
-             {ratio}.",
+             {ratio}.{flush}",
             cached = cached.named("write, in the page cache"),
             synced = synced.named("write, on the device"),
-            ratio = synced.times_as("long", cached, "on the device over in the page cache")
+            ratio = synced.times_as("long", cached, "on the device over in the page cache"),
+            flush = result(SENT).and_then(|sent| beyond_sending(sent, synced))
         )]
     }
 
@@ -196,6 +197,16 @@ impl Experiment for Write {
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_secs(30)
     }
+}
+
+/// What having a block on the device takes beyond sending it there, where that is significant.
+fn beyond_sending(sent: Found, synced: Found) -> Option<Statement> {
+    Some(statement!(
+        " Sent to the device past the page cache, with no flush after it, a block takes {sent}: {more} of the time until it is on the device \
+         are beyond that, the flush of the device's own cache and what the file system does for it, which are not measured apart.",
+        sent = sent.named("write, sent to the device"),
+        more = synced.beyond(sent)?.named("write, on the device beyond sent to it")
+    ))
 }
 
 /// The point of random blocks sent to the device with direct I/O.
@@ -289,5 +300,25 @@ impl Drop for FlushedFile {
     fn drop(&mut self) {
         // If the device fails here, the trial has failed already, or the next one will.
         let _ = self.0.file.sync_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+    use fathom_core::quantity::Unit;
+
+    #[test]
+    fn what_comes_after_a_block_is_sent_is_told_where_it_takes_longer_for_certain() {
+        let said = |sent: f64| {
+            let of = |(durability, ns)| {
+                (point(durability, RANDOM, USUAL_BLOCK), ns, Dimension::Of(Unit::Nanoseconds))
+            };
+            let planted = [(CACHED, 2e3), (SENT, sent), (SYNCED, 120e3)].map(of);
+            fathom_described::statements(ABOUT.name, planted, |known| Write.findings(known))
+        };
+        assert!(said(40e3).contains("a block takes {40000}: {80000} of the time until it is on the device"));
+        assert!(!said(120e3).contains("Sent to the device"), "{}", said(120e3));
     }
 }
