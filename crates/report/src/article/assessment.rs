@@ -90,13 +90,13 @@ impl Areas {
                 plural(merits.len(), "figure")
             ));
         }
-        let said = ["slower in", "quicker in", "neither in"];
-        let said = said.into_iter().zip(&groups).filter(|(_, areas)| !areas.is_empty());
-        let said: Vec<String> = said.map(|(how, areas)| format!("{how} {}", areas.join(", "))).collect();
-        (!said.is_empty()).then(|| {
+        let named = ["slower in", "quicker in", "neither in"];
+        let named = named.into_iter().zip(&groups).filter(|(_, areas)| !areas.is_empty());
+        let named: Vec<String> = named.map(|(how, areas)| format!("{how} {}", areas.join(", "))).collect();
+        (!named.is_empty()).then(|| {
             format!(
                 "Beside the nearest published machines, without a neighbour on the core, it is {}: its time over theirs (of rates the inverse) in the median of each, slower and quicker by more than a factor of {CLOSE}",
-                said.join("; ")
+                named.join("; ")
             )
         })
     }
@@ -115,15 +115,15 @@ fn why(nearest: &Nearest) -> String {
             of_each.push(point);
         }
     }
-    let said = of_each.into_iter().filter_map(|point| {
+    let named = of_each.into_iter().filter_map(|point| {
         let part = finding::text(&point.influence.as_ref()?.statement);
         Some(format!("of `{}` {part}", words::short_label(point, &point.point)))
     });
-    let said: Vec<String> = said.collect();
-    if said.is_empty() {
+    let named: Vec<String> = named.collect();
+    if named.is_empty() {
         String::new()
     } else {
-        format!("; why it is slower, as far as this run measured it: {}", said.join("; "))
+        format!("; why it is slower, as far as this run measured it: {}", named.join("; "))
     }
 }
 
@@ -150,14 +150,14 @@ fn beside_the_atlas(results: &Results, usual: &UsualFigures, areas: &Areas) -> O
             usual::range(point.unit, &there)
         ));
     }
-    let said = ["worse", "better"].into_iter().zip(&groups).filter(|(_, figures)| !figures.is_empty());
-    let said: Vec<String> = said.map(|(how, figures)| format!("{how} in {}", figures.join(", "))).collect();
-    (!said.is_empty()).then(|| {
+    let named = ["worse", "better"].into_iter().zip(&groups).filter(|(_, figures)| !figures.is_empty());
+    let named: Vec<String> = named.map(|(how, figures)| format!("{how} in {}", figures.join(", "))).collect();
+    (!named.is_empty()).then(|| {
         format!(
             "Where these have no figure that is alike, {} of the atlas ({}) has: beside it this machine is {}.",
             if machines == 1 { "the nearest machine".to_owned() } else { format!("{machines} machines") },
             usual.kind(),
-            said.join("; ")
+            named.join("; ")
         )
     })
 }
@@ -201,12 +201,12 @@ mod tests {
     #[test]
     fn an_area_is_slower_quicker_or_neither_by_its_median() {
         let merits = [("system calls", 0.5), ("system calls", 0.25), ("storage", 2.0), ("memory", 1.1)];
-        let said = Areas::by(merits.into_iter()).sentence().expect("three areas");
+        let named = Areas::by(merits.into_iter()).sentence().expect("three areas");
         assert!(
-            said.contains(
+            named.contains(
                 "it is slower in system calls (2.83×, 2 figures); quicker in storage (0.500×, 1 figure); neither in memory (0.909×, 1 figure): its time"
             ),
-            "{said}"
+            "{named}"
         );
         assert_eq!(Areas::by(std::iter::empty()).sentence(), None);
     }

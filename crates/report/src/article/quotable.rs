@@ -153,7 +153,7 @@ fn reconciled(trust: Trust, certain: usize, all: usize) -> String {
         return String::new();
     }
     format!(
-        " Trust in the run is low because most of all its values are not known so well; that of these {all} main operations {} is no contradiction: each is judged by its own interval.",
+        " Trust in the run is low because most of all its values have wider intervals; that of these {all} main operations {} is no contradiction: each is judged by its own interval.",
         quoted(certain)
     )
 }
