@@ -21,6 +21,7 @@ pub mod catalogue;
 mod comparison;
 mod cpu_distance;
 pub mod csv;
+mod denied;
 pub mod description;
 pub mod figure;
 mod finding;

@@ -7,7 +7,7 @@ use super::states;
 use super::summary;
 use super::words;
 use super::words::ABSENT;
-use super::{at_frequency, cpu_distance, occupancy};
+use super::{at_frequency, cpu_distance, denied, occupancy};
 use fathom_core::experiment;
 use fathom_core::experiment::{
     AXIS_PLACEMENT, At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
@@ -131,7 +131,9 @@ impl<'run> Main<'run> {
     /// The signs behind its name in a table that says what they mean: of the core alone, and at the usual frequency.
     pub(super) fn marks(&self, results: &Results) -> String {
         match self.source {
-            FigureSource::Point(point) => occupancy::mark(point) + &at_frequency::mark(point),
+            FigureSource::Point(point) => {
+                occupancy::mark(point) + &at_frequency::mark(point) + &denied::mark(point)
+            }
             FigureSource::Slope(trend) => occupancy::mark_of_use(results, trend.core),
         }
     }

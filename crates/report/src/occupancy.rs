@@ -174,6 +174,11 @@ fn at_ends(point: &PointResult) -> Option<f64> {
     point.core.as_ref().filter(|core| core.state == CoreState::AtEnds)?.shared_share
 }
 
+/// Whether the point's value is of whatever the core did, and it was shared at times.
+pub(super) fn is_whatever_the_core_did(point: &PointResult) -> bool {
+    at_ends(point).is_some_and(|share| share >= SELDOM)
+}
+
 /// What a caption says of a picture whose marks are of unlike states of the core; empty if they are not.
 pub(super) fn of_picture(points: &[&PointResult]) -> String {
     let of = |name: &str| -> Vec<String> {

@@ -101,6 +101,17 @@ impl<'run> UsualFigures<'run> {
         }
     }
 
+    /// What is usual for a point among machines of which one at least is another than this one.
+    pub(crate) fn beside(&self, point: &PointResult) -> Option<Usual> {
+        self.of_point(point).filter(|usual| usual.machines > 0 && !self.has_only_itself())
+    }
+
+    /// The kind of the machines: `Zen 5 guests`; of another kind than this one that they are no standard.
+    pub(crate) fn kind(&self) -> String {
+        let standard = if self.neighbours.are_alike() { "" } else { ", no standard here" };
+        self.neighbours.in_words() + standard
+    }
+
     /// Whether the only neighbour may be this machine itself: its values are no standard, so a column of them says nothing.
     fn has_only_itself(&self) -> bool {
         self.neighbours.are_alike() && self.neighbours.has_itself() && self.neighbours.machines().len() == 1

@@ -165,6 +165,7 @@ impl<'run> Results<'run> {
         let mut mechanisms = core_use::mechanisms(either, &points);
         mechanisms::mark_influences(&mut points, &known, &mechanisms);
         let mut cross_checks = core_use::cross_checks(either);
+        cross_checks::mark_denied(&mut points, cross_checks.iter().flat_map(|check| &check.denials));
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> =
             accuracy::finding(&points).into_iter().chain(misses.overall).collect();

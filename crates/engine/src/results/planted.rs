@@ -52,6 +52,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         explanation: None,
         because: None,
         influence: None,
+        denied_by: None,
     }
 }
 

@@ -98,6 +98,9 @@ pub struct PointResult {
     pub because: Option<Statement>,
     /// The part of it that a mechanism of the run accounts for, where that counts and can be computed.
     pub influence: Option<InfluencePart>,
+    /// What another measurement of the same operation gave, in this figure's unit, where a cross-check shows that the two are apart; of several
+    /// the furthest.
+    pub denied_by: Option<Found>,
 }
 
 /// A time of no more than this, nanoseconds, is what is left when one time is subtracted from another that is as long.
@@ -293,6 +296,7 @@ fn judge(
         explanation: None,
         because: None,
         influence: None,
+        denied_by: None,
         samples,
     }
 }

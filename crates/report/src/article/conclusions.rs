@@ -52,9 +52,11 @@ pub(super) fn cross_checks(results: &Results) -> Option<Section> {
     let all = agreeing.len() + others.len();
     let list = |checks: &[&CrossCheck]| Block::List(checks.iter().copied().map(checked).collect());
     (all > 0).then(|| {
+        let names: Vec<&str> = agreeing.iter().map(|check| check.what).collect();
+        let names = if names.is_empty() { String::new() } else { format!(": {}", names.join("; ")) };
         let lead = format!(
             "Operations that several experiments measured, and pairs of operations of which one cannot cost more than the \
-             other: {} of {all} agree.",
+             other: {} of {all} agree{names}.",
             agreeing.len()
         );
         let section = Section::new(Key::of("cross-checks"), "Cross-checks").say(lead);

@@ -5,7 +5,6 @@ use super::quotable;
 use super::sections::{has_section, linked, title};
 use super::works::cited;
 use crate::cpu_distance;
-use crate::finding;
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
 use crate::run;
@@ -17,7 +16,7 @@ use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results, w
 
 /// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
-    let values = [Some(predicted(results)), follows(results), most_moved(results), quotable::count(results)];
+    let values = [Some(predicted(results)), causes(results), most_moved(results), quotable::count(results)];
     Section::new(Key::of("introduction"), "Introduction")
         .say(Text::joined([Text::plain(question(results)), places(results)], " "))
         .say(Text::joined(machine(results), " "))
@@ -146,25 +145,15 @@ fn predicted(results: &Results) -> Text {
     .and(accuracy)
 }
 
-/// The sentences about what follows that the introduction has.
-const FOLLOWS: usize = 3;
-
-/// What the run found that programs on this machine feel, and how many causes it found; `None` without either.
-fn follows(results: &Results) -> Option<Text> {
-    let choices =
-        results.choices.iter().take(FOLLOWS).map(|choice| {
-            from(&finding::text(&choice.finding.statement), linked(results, choice.experiment))
-        });
-    let follows: Vec<Text> = choices.collect();
+/// How many causes the run found; `None` without any.
+fn causes(results: &Results) -> Option<Text> {
     let causes = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect).count();
     let stand = if causes == 1 { "stands" } else { "stand" };
-    let counted = (causes > 0).then(|| {
+    (causes > 0).then(|| {
         Text::plain(format!("{} that it found {stand} in ", plural(causes, "cause")))
             .and(Text::to(&Key::of("mechanisms")))
             .and(".")
-    });
-    let all: Vec<Text> = follows.into_iter().chain(counted).collect();
-    (!all.is_empty()).then(|| Text::joined(all, " "))
+    })
 }
 
 /// Where what is.
@@ -180,5 +169,5 @@ fn places(results: &Results) -> Text {
     } else {
         text.and(to("one-page")).and(" has the operations of the published reports on a page, ")
     };
-    text.and(to("conclusion")).and(" what this machine is good and bad at.")
+    text.and(to("conclusion")).and(" what this machine is good and bad at, and what programs can choose.")
 }

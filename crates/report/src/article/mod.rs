@@ -2,6 +2,7 @@
 //! conclusions. Every form of the full report is written from this one document.
 
 mod analysis;
+mod assessment;
 mod beginnings;
 pub(super) mod beside;
 mod conclusions;
@@ -59,7 +60,7 @@ pub(crate) fn of<'run>(
         Some(published) => Some(beside::of(results, published)),
         None => nearest.section(results),
     });
-    document.sections.push(strengths::of(results, &nearest));
+    document.sections.push(strengths::of(results, &nearest, usual));
     document.sections.push(machine::conditions(results));
     document.sections.extend([references(), method::settings(results), method::verification(results)]);
     document.sections.extend([

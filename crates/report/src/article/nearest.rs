@@ -24,6 +24,8 @@ pub(super) const OF_THE_METHOD: f64 = 5.0;
 /// The nearest machines, and the points of the run with the sound figures of each.
 pub(super) struct Nearest<'run> {
     machines: Vec<&'static Machine>,
+    /// Whether a clock had a part in the choice: this machine's is known, and one of theirs.
+    by_clock: bool,
     points: Vec<(&'run PointResult, Vec<Beside<'run>>)>,
 }
 
@@ -64,7 +66,10 @@ impl<'run> Nearest<'run> {
                 None => points.push((row.here, vec![row])),
             }
         }
-        Nearest { machines, points }
+        let is_known = |machine: &&Machine| references::clock(machine).is_some();
+        let by_clock = references::own_clock(&results.run.header.machine).is_some()
+            && machines.iter().copied().any(|machine| is_known(&machine));
+        Nearest { machines, by_clock, points }
     }
 
     /// The section; `None` if no figure is comparable.
@@ -77,7 +82,7 @@ impl<'run> Nearest<'run> {
             |caption, machine| {
                 let sources = machine.sources.iter().filter_map(|source| references::source(source));
                 sources
-                    .fold(caption.and(machine.title().clone()), |caption, source| {
+                    .fold(caption.and(machine.title() + &self.clock(machine)), |caption, source| {
                         caption.cite(&*source.title)
                     })
                     .and("; ")
@@ -99,10 +104,26 @@ impl<'run> Nearest<'run> {
         }
         (!self.points.is_empty()).then(|| {
             Section::new(Key::of("nearest"), "Beside the nearest published machines")
-                .say(Text::prose(READING))
+                .say(Text::prose(&self.reading(results)))
                 .with_all(self.learnt().map(|sentences| Block::Paragraph(Text::plain(sentences))))
                 .with(table.without_empty_columns(ABSENT))
         })
+    }
+
+    /// Which machines these are, and what follows of them.
+    fn reading(&self, results: &Results) -> String {
+        let own = references::own_clock(&results.run.header.machine);
+        let by = match own.filter(|_| self.by_clock) {
+            Some(hz) => format!("operating system and clock (here {})", quantities::frequency(hz)),
+            None => "operating system".to_owned(),
+        };
+        format!("The published machines that are nearest by {by}: {READING}")
+    }
+
+    /// A machine's clock behind its name, where it was chosen by it.
+    fn clock(&self, machine: &Machine) -> String {
+        let clock = references::clock(machine).filter(|_| self.by_clock);
+        clock.map(|hz| format!(" ({})", quantities::frequency(hz))).unwrap_or_default()
     }
 
     fn row(&self, point: &PointResult, rows: &[Beside]) -> Row {
@@ -154,6 +175,12 @@ impl<'run> Nearest<'run> {
         let all = self.points.iter().filter_map(|(point, rows)| Some((*point, merit(point, rows)?)));
         let (of_the_method, others) = all.partition(|(point, merit)| self.is_of_the_method(point, *merit));
         [of_the_method, others]
+    }
+
+    /// The operations that sources timed alike, without those of which the ratio says more of the method.
+    pub(super) fn comparable(&self) -> Vec<(&PointResult, f64)> {
+        let [_, merits] = self.judged();
+        merits
     }
 
     /// In how many of them this machine is better and worse.
@@ -239,7 +266,7 @@ fn without(names: &[String]) -> String {
     )
 }
 
-const READING: &str = "The published machines that are nearest by operating system and clock: laptops, measured without a hypervisor. \
+const READING: &str = "laptops, measured without a hypervisor. \
     Where both have an operation this shows what a program finds here that was tuned on such a laptop. Doubtful figures are left out; \
     `fathom report RUN --beside MACHINE` has them with the reasons. Published figures have no interval, so a ratio is no more certain than \
     they are.";

@@ -9,7 +9,7 @@ use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Estimate};
-use fathom_engine::results::{FAIR, PointResult, Results};
+use fathom_engine::results::{CLOSE, FAIR, PointResult, Results};
 
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
 /// there are none.
@@ -31,9 +31,9 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let [dearest, unshown] = ends(&both, |point: &PointResult| point.experiment.as_str());
     let few = table(
         "neighbour-ends",
-        "The operations that a neighbour on the core costs most, and those of which no cost is shown that are bounded best, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared.",
+        "The operations that a neighbour on the core costs most, and those of which no cost is shown and none above a factor of 1.25 is possible, the best bounded first, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared.",
     );
-    let few = [("most", &dearest), ("no cost shown", &unshown)]
+    let few = [("most", &dearest), ("no cost shown, and at most a factor of 1.25", &unshown)]
         .into_iter()
         .filter(|(_, of)| !of.is_empty())
         .fold(few, |few, (name, of)| few.group(Group::named(name).rows(rows(of))));
@@ -92,6 +92,8 @@ fn ends<'run, T: Copy>(all: &[(T, Found)], experiment: impl Fn(T) -> &'run str) 
     let is_known = |cost: Found| cost.ends().is_some_and(|(low, high)| high <= FAIR * low);
     let known = all.iter().copied().filter(|(_, cost)| is_known(*cost));
     let (shown, mut unshown): (Vec<(T, Found)>, Vec<_>) = known.partition(|(_, cost)| is_shown(*cost));
+    // A wide interval with 1 in it shows neither a cost nor none.
+    unshown.retain(|(_, cost)| cost.ends().is_some_and(|(_, high)| high <= CLOSE));
     sorting::by_number(&mut unshown, |(_, cost)| cost.ends().map_or(f64::INFINITY, |(_, high)| high));
     [shown, unshown].map(|of| {
         let mut chosen: Vec<(T, Found)> = vec![];
@@ -121,14 +123,25 @@ fn shown_of(costs: &[Found]) -> String {
         None => text,
         Some(least) => {
             let number = quicker.len();
-            let verb = if number == 1 { "is" } else { "are" };
+            let verb = if number == 1 { "seems" } else { "seem" };
+            // Of operations that do not differ an interval of 95 % lies below 1 as a whole for one in forty; of no more than these is no cost shown.
+            let by_chance = ((costs.len() - shown) as f64 / IN_FORTY).round().max(1.0);
+            let meaning = if number as f64 > by_chance {
+                "The others differ in more than the neighbour: their trials of one state are few, or of another time of the run."
+            } else {
+                "So chance may be all of it."
+            };
             text + &format!(
-                " {number} {verb} quicker beside a neighbour, with the whole interval (the most {}), which none makes it: so many differ by chance (of operations that do not differ one in forty) or in what else differs between few trials.",
-                quantities::factor(least)
+                " {number} {verb} quicker beside a neighbour, with the whole interval (the most {}), at most about {} expected by chance. {meaning}",
+                quantities::factor(least),
+                quantities::plain(by_chance)
             )
         }
     }
 }
+
+/// One interval of 95 % in so many lies below the true value as a whole.
+const IN_FORTY: f64 = 40.0;
 
 /// What a neighbour costs in the middle of all operations.
 fn middle(all: &[Found]) -> String {
@@ -214,13 +227,17 @@ mod tests {
             [0.95, 0.9],
             "what may be 1 is no cost and no saving; the best bounded first"
         );
+        let [_, wide] = ends(&[("e", cost(1.1, 0.3))], |name| name);
+        assert!(wide.is_empty(), "it may be a cost of 1.4");
         let costs = all.map(|(_, cost)| cost);
         let of_these = shown_of(&costs);
         assert!(of_these.starts_with(" Of 5 a cost is shown") && !of_these.contains("quicker"), "{of_these}");
         let quicker = shown_of(&[cost(0.85, 0.02), cost(0.9, 0.02), cost(0.95, 0.1)]);
         assert!(
-            quicker.contains("2 are quicker beside a neighbour, with the whole interval (the most 0.850×)"),
+            quicker.contains("2 seem quicker beside a neighbour, with the whole interval (the most 0.850×), at most about 1 expected by chance. The others differ"),
             "{quicker}"
         );
+        let one = shown_of(&[cost(0.85, 0.02), cost(1.0, 0.02)]);
+        assert!(one.contains("1 seems quicker") && one.ends_with("So chance may be all of it."), "{one}");
     }
 }

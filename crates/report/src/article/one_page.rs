@@ -6,7 +6,7 @@ use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow, RowOf};
 use crate::words::ABSENT;
-use crate::{at_frequency, cpu_distance, occupancy};
+use crate::{at_frequency, cpu_distance, denied, occupancy};
 use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -102,6 +102,7 @@ fn legends<'run, P: Iterator<Item = &'run PointResult>>(points: impl Fn() -> P) 
     let are_several = points().any(|point| point.mixture.is_some());
     occupancy::mark_legend(points())
         + &at_frequency::legend(points())
+        + &denied::legend(points())
         + &cpu_distance::legend(points())
         + if are_several { " a or b: the machine was in several states, each with its value." } else { "" }
 }

@@ -1,15 +1,16 @@
 //! Which main figures of a run may be quoted, and of which state of the core they are.
 
 use super::one_page;
-use crate::main_figures::{self, Main, Ranked};
+use crate::main_figures::{self, FigureSource, Main, Ranked};
 use crate::paper::{Block, Column, Key, Row, Table, Text};
 use crate::precision::USEFUL;
 use crate::summary::{self, RowOf};
+use crate::verdict::Trust;
 use crate::words::ABSENT;
-use crate::{at_frequency, occupancy};
+use crate::{at_frequency, denied, occupancy};
 use fathom_core::experiment::CoreUse;
 use fathom_core::quantities;
-use fathom_engine::results::{PointResult, Results};
+use fathom_engine::results::Results;
 
 /// What may be done with a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,6 +19,10 @@ enum Quotation {
     ByItself,
     /// It is of the core shared, which was too rarely alone.
     AsShared,
+    /// It is of a core that was alone and shared by turns, in whatever parts.
+    AsMixture,
+    /// Another measurement of the same operation denies it.
+    Denied,
     /// Only with its interval, or as the limit that it is.
     WithInterval,
     /// A state of it has too few trials for an interval.
@@ -34,12 +39,19 @@ impl Quotation {
             Quotation::NotAtAll
         } else if main.point().is_some_and(one_page::is_limit) {
             Quotation::OfALimit
-        } else if main.point().and_then(PointResult::figure).and_then(|figure| figure.core)
-            == Some(CoreUse::Shared)
-        {
-            Quotation::AsShared
+        } else if main.point().and_then(denied::by).is_some() {
+            Quotation::Denied
         } else {
-            Quotation::by_reach(&main.reaches())
+            Quotation::by_reach(&main.reaches()).of_core(core(main))
+        }
+    }
+
+    /// The same of a core in this state: of one that was shared no value holds by itself.
+    fn of_core(self, core: Option<CoreUse>) -> Self {
+        match core {
+            Some(CoreUse::Shared) => Quotation::AsShared,
+            Some(CoreUse::Mixture | CoreUse::Both) if self == Quotation::ByItself => Quotation::AsMixture,
+            _ => self,
         }
     }
 
@@ -48,6 +60,8 @@ impl Quotation {
         match self {
             Quotation::ByItself => "by itself",
             Quotation::AsShared => "as of the core shared: it was too rarely alone",
+            Quotation::AsMixture => "with its interval: the core was alone and shared by turns",
+            Quotation::Denied => "beside its cross-check, which differs",
             Quotation::WithInterval => "with its interval",
             Quotation::WithoutInterval => "no: a value of it has no interval",
             Quotation::NotAtAll => "no: its evidence fails",
@@ -68,24 +82,49 @@ impl Quotation {
     }
 }
 
+/// The state of the core of a figure; of work that is not short a mixture where the core was shared at times.
+fn core(main: &Main) -> Option<CoreUse> {
+    match main.source {
+        FigureSource::Point(point) => {
+            let whatever = occupancy::is_whatever_the_core_did(point).then_some(CoreUse::Mixture);
+            point.figure().and_then(|figure| figure.core).or(whatever)
+        }
+        FigureSource::Slope(trend) => trend.core,
+    }
+}
+
 /// The figures that are judged: the operations of the published reports, or of a run without these all main figures.
 fn judged<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     let operations = one_page::operations(results);
     if operations.is_empty() { main_figures::all(results) } else { operations }
 }
 
+/// How many may be quoted, in words.
+pub(super) fn quoted(certain: usize) -> String {
+    match certain {
+        0 => "none may be quoted by itself".to_owned(),
+        1 => "1 may be quoted by itself".to_owned(),
+        certain => format!("{certain} may be quoted by themselves"),
+    }
+}
+
+/// How many figures may be quoted by themselves, of how many.
+pub(super) fn certain(results: &Results) -> (usize, usize) {
+    number_certain(&judged(results))
+}
+
+fn number_certain(all: &[Ranked]) -> (usize, usize) {
+    let is_certain = |figure: &&Ranked| Quotation::of(&figure.main) == Quotation::ByItself;
+    (all.iter().filter(is_certain).count(), all.len())
+}
+
 /// In a sentence, how many figures may be quoted; `None` without figures.
 pub(super) fn count(results: &Results) -> Option<Text> {
-    let all = judged(results);
-    let certain = all.iter().filter(|figure| Quotation::of(&figure.main) == Quotation::ByItself).count();
-    (!all.is_empty()).then(|| {
-        Text::plain(format!(
-            "Of its {} main operations {certain} are known within {}; ",
-            all.len(),
-            quantities::target(USEFUL)
-        ))
-        .and(Text::to(&Key::of("conclusion")))
-        .and(" says which figures may be quoted.")
+    let (certain, all) = certain(results);
+    (all > 0).then(|| {
+        Text::plain(format!("Of its {all} main operations {}; ", quoted(certain)))
+            .and(Text::to(&Key::of("conclusion")))
+            .and(" says which, and how the others may be.")
     })
 }
 
@@ -96,24 +135,37 @@ pub(super) fn verdict(results: &Results) -> Vec<Block> {
         return vec![];
     }
     let table = table(results, &all);
-    let neighbour = occupancy::share_of_time(results).map(|text| format!(" {text}")).unwrap_or_default();
     let planned =
         main_figures::without_value(results, |name| all.iter().any(|figure| figure.experiment == name));
+    let (certain, number) = number_certain(&all);
     let lead = Text::strong("What may be quoted.")
-        .and(format!("{neighbour} "))
+        .and(" ")
         .and(Text::to(&table.key))
         .and(" says it of each main operation.")
+        .and(reconciled(Trust::of(results), certain, number))
         .and(Text::prose(&without(&planned)));
     vec![Block::Paragraph(lead), table.into()]
 }
 
+/// Why figures of a run of low trust may be quoted by themselves; nothing of another run, and without such figures.
+fn reconciled(trust: Trust, certain: usize, all: usize) -> String {
+    if trust != Trust::Low || certain == 0 {
+        return String::new();
+    }
+    format!(
+        " Trust in the run is low because most of all its values have wider intervals; that of these {all} main operations {} is no contradiction: each is judged by its own interval.",
+        quoted(certain)
+    )
+}
+
 fn table(results: &Results, all: &[Ranked]) -> Table {
     let caption = format!(
-        "What may be quoted. By itself: within {} and not of the core shared. ±: how far the farther end of the 95 % interval, not rounded outwards as it is elsewhere, is from the \
-         value.{}{}",
+        "What may be quoted. By itself: within {}, not of a core that was shared, always or at times, and not denied by another measurement of the same operation. ±: how far the farther end of the 95 % interval, not rounded outwards as it is elsewhere, is from the \
+         value.{}{}{}",
         quantities::target(USEFUL),
         occupancy::mark_legend(all.iter().filter_map(|figure| figure.main.point())),
-        at_frequency::legend(all.iter().filter_map(|figure| figure.main.point()))
+        at_frequency::legend(all.iter().filter_map(|figure| figure.main.point())),
+        denied::legend(all.iter().filter_map(|figure| figure.main.point()))
     );
     let columns = [
         Column::words("figure"),
@@ -198,6 +250,22 @@ mod tests {
             Quotation::WithoutInterval,
             "a state of few trials"
         );
+    }
+
+    #[test]
+    fn a_value_of_a_core_that_was_shared_at_times_is_not_quoted_by_itself() {
+        let of = |core| Quotation::ByItself.of_core(core);
+        assert_eq!(of(Some(CoreUse::Alone)), Quotation::ByItself);
+        assert_eq!(of(None), Quotation::ByItself, "of a core that never was");
+        assert_eq!(of(Some(CoreUse::Mixture)), Quotation::AsMixture);
+        assert_eq!(of(Some(CoreUse::Shared)), Quotation::AsShared);
+        assert_eq!(Quotation::WithInterval.of_core(Some(CoreUse::Mixture)), Quotation::WithInterval);
+    }
+
+    #[test]
+    fn low_trust_and_what_may_be_quoted_are_reconciled() {
+        assert!(reconciled(Trust::Low, 14, 34).contains("of these 34 main operations 14 may"));
+        assert_eq!(reconciled(Trust::Low, 0, 34) + &reconciled(Trust::Fair, 14, 34), "");
     }
 
     #[test]

@@ -1,19 +1,18 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
+use super::assessment;
 use super::nearest::{Balance, Nearest, OF_THE_METHOD, written_with_state};
-use super::neighbour;
 use super::quotable;
 use super::sections::{linked, listed, title};
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
+use crate::usual::UsualFigures;
 use crate::{finding, occupancy, words};
 use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{
-    CLOSE, Explanation, FAIR, InfluencePart, Mechanism, MechanismKind, PointResult, Results, distance,
-};
+use fathom_engine::results::{CLOSE, Explanation, PointResult, Results, distance};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
@@ -24,7 +23,7 @@ const SURPRISES: usize = 5;
 /// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
 const NOTABLE: f64 = CLOSE;
 
-pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
+pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Section {
     // Of a size neither more nor less is better: the file cache may be as large as a limit that was set.
     let sized = |point: &PointResult| point.unit.kind() == Kind::Size;
     let says_more_of_the_method =
@@ -62,29 +61,20 @@ pub(super) fn of(results: &Results, nearest: &Nearest) -> Section {
         balance(nearest)
     };
     Section::new(Key::of("conclusion"), "Conclusion")
-        .with_all(listed(
-            "What programs on this machine find, and can choose, the greatest differences first:",
-            what_follows(results),
-        ))
+        .say(assessment::of(results, nearest, usual))
         .say(verdict)
         .with_all(listed(&format!("It is better in ({EACH} at most):"), good.into_iter().map(item)))
         .with_all(listed(&format!("It is worse in ({EACH} at most):"), bad.into_iter().map(item)))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(not_compared(results, nearest).map(|text| Block::Paragraph(text.into())))
-        .with_all(listed("What explains figures of several experiments here:", explaining(results)))
+        .with_all(listed(
+            "What a program can choose, as on any Linux machine, with what either way takes here, the greatest differences \
+             first:",
+            results.choices.iter().map(|choice| cited(&finding::text(&choice.finding.statement))),
+        ))
         .with_all(listed(&lead, furthest.into_iter().chain(explained).map(|point| surprise(results, point))))
         .with_all(quotable::verdict(results))
-        .with_all(prediction_error(results).map(Block::Paragraph))
         .with_all(missed.is_empty().then(|| Block::Paragraph("No prediction missed for certain.".into())))
-}
-
-/// What programs find of a shared core, and what they can choose.
-fn what_follows(results: &Results) -> impl Iterator<Item = Text> {
-    let shared = occupancy::share_of_time(results).zip(neighbour::expected(results));
-    let shared = shared.map(|(share, expected)| Text::plain(share + " ").and(expected));
-    shared
-        .into_iter()
-        .chain(results.choices.iter().map(|choice| cited(&finding::text(&choice.finding.statement))))
 }
 
 /// In how many operations this machine is better and worse than the nearest published ones, and what is said of these below.
@@ -129,18 +119,6 @@ fn not_compared(results: &Results, nearest: &Nearest) -> Option<String> {
             names.join(" and ")
         )
     })
-}
-
-/// How near the run came to its predictions, and to what the bare hardware costs.
-fn prediction_error(results: &Results) -> Option<Text> {
-    let total = results.accuracy.total.as_ref()?;
-    let predicted = format!(
-        "Of {} that were predicted {} came within a factor of {FAIR}.",
-        words::plural(total.judged, "value"),
-        quantities::percent(total.fair.share)
-    );
-    let of_hardware = results.overall.first().map(|of| format!(" {}", finding::text(&of.statement)));
-    Some(Text::plain(predicted).and(Text::prose(&of_hardware.unwrap_or_default())))
 }
 
 /// The first of these: a ratio of the same method says the most, one of another method may be the method's.
@@ -188,31 +166,6 @@ fn distinct(merits: Vec<(&PointResult, f64)>) -> Vec<(&PointResult, f64)> {
     };
     let ends: Vec<bool> = (0..merits.len()).map(|place| is_end(place, &merits)).collect();
     merits.into_iter().zip(ends).filter_map(|(merit, is_end)| is_end.then_some(merit)).collect()
-}
-
-/// The headlines of the first mechanisms; what an event takes only with the figure of which it is most.
-fn explaining(results: &Results) -> impl Iterator<Item = Text> {
-    let effects = results.mechanisms.iter().filter(|one| one.kind == MechanismKind::Effect);
-    let text = |mechanism: &Mechanism| {
-        let headline = cited(&finding::text(&mechanism.headline));
-        if !mechanism.is_size_of_an_event() {
-            return Some(headline);
-        }
-        let (point, part) = most_of(results, mechanism)?;
-        let part = format!(": {}.", finding::text(&part.statement));
-        Some(headline.and(" Most, of ").and(named(results, point)).and(part))
-    };
-    effects.filter_map(text).take(EACH)
-}
-
-/// The figure of which a mechanism accounts for the largest share, with that.
-fn most_of<'run>(
-    results: &'run Results,
-    mechanism: &Mechanism,
-) -> Option<(&'run PointResult, &'run InfluencePart)> {
-    let parts = results.points.iter().filter_map(|point| Some((point, point.influence.as_ref()?)));
-    let mine = parts.filter(|(_, part)| part.mechanism == mechanism.name);
-    mine.max_by(|(_, one), (_, other)| one.share.value.total_cmp(&other.share.value))
 }
 
 /// How many of the machines a ratio is of.

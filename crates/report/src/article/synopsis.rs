@@ -8,7 +8,7 @@ use crate::main_figures::{self, Ranked};
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
-use crate::{at_frequency, description, occupancy, run, screen, verdict};
+use crate::{at_frequency, denied, description, occupancy, run, screen, verdict};
 use fathom_engine::results::Results;
 use std::path::Path;
 
@@ -109,9 +109,10 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     let points = || shown.figures.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
-         predicted before.{usual}{}{}",
+         predicted before.{usual}{}{}{}",
         occupancy::mark_legend(points()),
-        at_frequency::legend(points())
+        at_frequency::legend(points()),
+        denied::legend(points())
     );
     Section::new(Key::of("opening"), "Summary")
         .say(introduced(results))

@@ -18,7 +18,7 @@ pub use figure::{Figure, Kind, Printed, Value};
 pub use library::Source;
 pub use machine::{Fact, Machine, Role};
 pub use same_method::{SameMethod, same_methods};
-pub use selection::{Unknown, nearest, select};
+pub use selection::{Unknown, clock, nearest, own_clock, select};
 pub use unit::Unit;
 
 use library::library;

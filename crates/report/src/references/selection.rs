@@ -65,10 +65,10 @@ pub fn nearest(here: &fathom_core::machine::Machine, number: usize) -> Vec<&'sta
     let measured =
         machines().iter().filter(|machine| machine.role == Role::Measured && has_a_mapped_figure(machine));
     let mut measured: Vec<&'static Machine> = measured.collect();
-    let hertz = here.nominal_hz().or(here.max_hz());
+    let hertz = own_clock(here);
     let distance = |machine: &Machine| {
-        let clock = ["base_hz", "tsc_hz", "max_hz"].into_iter().find_map(|key| machine.number(key));
-        let apart = clock.zip(hertz).map_or(f64::INFINITY, |(there, here)| (there / here).ln().abs());
+        let apart =
+            clock(machine).zip(hertz).map_or(f64::INFINITY, |(there, here)| (there / here).ln().abs());
         (!machine.text("os").is_some_and(|name| name.contains("Ubuntu") || name.contains("Linux")), apart)
     };
     sorting::by(&mut measured, |one, other| {
@@ -77,6 +77,16 @@ pub fn nearest(here: &fathom_core::machine::Machine, number: usize) -> Vec<&'sta
     });
     measured.truncate(number);
     measured
+}
+
+/// The clock by which this machine is compared, hertz.
+pub fn own_clock(here: &fathom_core::machine::Machine) -> Option<f64> {
+    here.nominal_hz().or(here.max_hz())
+}
+
+/// That of a published machine.
+pub fn clock(machine: &Machine) -> Option<f64> {
+    ["base_hz", "tsc_hz", "max_hz"].into_iter().find_map(|key| machine.number(key))
 }
 
 fn called(name: &str) -> Result<Vec<&'static Machine>, Unknown> {

@@ -1,6 +1,6 @@
 //! Operations that several experiments measure.
 
-use super::{Agreement, CrossCheck, OF_STATES, are_apart};
+use super::{Agreement, CrossCheck, Denial, OF_STATES, are_apart};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Any, Name, Number};
 use fathom_core::experiment::{
@@ -24,13 +24,13 @@ struct EqualFigure {
 }
 
 impl EqualFigure {
-    /// The figure of the one selected point; of points of several sizes that of this size.
-    fn of_size(&self, size: Option<u64>, known: &Known) -> Option<Found> {
+    /// The one selected point with its figure; of points of several sizes that of this size.
+    fn of_size<'known>(&self, size: Option<u64>, known: &'known Known) -> Option<(&'known Point, Found)> {
         let is_of_it =
             |point: &Point| size.is_none() || point.number_of("size").is_none_or(|of| Some(of) == size);
         let mut of_size = self.points.all(known).into_iter().filter(|(point, _)| is_of_it(point));
-        let (_, figure) = of_size.next()?;
-        of_size.next().is_none().then_some(figure)
+        let one = of_size.next()?;
+        of_size.next().is_none().then_some(one)
     }
 }
 
@@ -261,7 +261,7 @@ pub(super) const EQUAL: &[Equal] = &[
         what: "TCP over loopback, sent and received",
         readings: &[once(SENT, "sent"), once(RECEIVED, "received")],
         because: "both directions are the same work here; the state of congestion control or the use of the CPUs \
-                  differed",
+                  may have differed",
     },
 ];
 
@@ -270,10 +270,15 @@ impl Equal {
     pub(super) fn judge(&self, known: &Known) -> Option<CrossCheck> {
         let size = self.size(known);
         let figure = |reading: &'static EqualFigure| {
-            let value = reading.of_size(size, known)?.scaled(1.0 / reading.times);
-            value.interval.is_some().then_some((reading, value))
+            let (point, measured) = reading.of_size(size, known)?;
+            measured.interval.is_some().then_some((reading, point, measured))
         };
-        let all: Vec<(&EqualFigure, Found)> = self.readings.iter().filter_map(figure).collect();
+        let measured: Vec<(&'static EqualFigure, &Point, Found)> =
+            self.readings.iter().filter_map(figure).collect();
+        let of_one = |(reading, _, value): &(&'static EqualFigure, &Point, Found)| {
+            (*reading, value.scaled(1.0 / reading.times))
+        };
+        let all: Vec<(&EqualFigure, Found)> = measured.iter().map(of_one).collect();
         let by_value = |(_, one): &&(&EqualFigure, Found), (_, two): &&(&EqualFigure, Found)| {
             one.value.total_cmp(&two.value)
         };
@@ -315,7 +320,16 @@ impl Equal {
             least = bare(least, by_least.how),
             by_least = by_least.how
         );
-        Some(CrossCheck { what: self.what, agreement, statement, brief })
+        let denials = match agreement {
+            Agreement::Agrees | Agreement::Undecided => vec![],
+            Agreement::Differs | Agreement::Contradicts => Denial::among(
+                &measured
+                    .iter()
+                    .map(|(of, point, value)| (&of.points, *point, *value, of.times))
+                    .collect::<Vec<_>>(),
+            ),
+        };
+        Some(CrossCheck { what: self.what, agreement, statement, brief, denials })
     }
 
     /// The size of the arrays that are compared: that of the first reading which has one.

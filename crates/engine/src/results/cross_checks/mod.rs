@@ -1,9 +1,12 @@
 //! Cross-checks: an operation that several experiments measure must cost the same in all of them, and some must cost no more
 //! than others; otherwise the report says so and names the difference between the measurements.
 
+mod denial;
 mod equal;
 mod order;
 
+use denial::Denial;
+pub(super) use denial::mark as mark_denied;
 use equal::EQUAL;
 use fathom_core::experiment::{Found, Known, Statement};
 use order::ORDERED;
@@ -45,12 +48,15 @@ pub struct CrossCheck {
     pub statement: Statement,
     /// The same in a few words, without an end.
     pub brief: Statement,
+    /// Its figures that another of them denies.
+    pub(super) denials: Vec<Denial>,
 }
 
 impl CrossCheck {
     /// The same, of figures of which one is of the core alone and another of the core shared: they decide nothing.
     pub(super) fn undecided(mut self) -> Self {
         self.agreement = Agreement::Undecided;
+        self.denials.clear();
         self.statement.push(OF_BOTH_STATES);
         self
     }

@@ -1,6 +1,6 @@
 //! Pairs of operations of which one contains the other, and therefore costs no less.
 
-use super::{Agreement, CrossCheck, OF_STATES, are_apart};
+use super::{Agreement, CrossCheck, Denial, OF_STATES, are_apart};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{self, Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, capitalize, statement};
@@ -120,7 +120,11 @@ impl Ordered {
     /// The check of the order (undecided where the intervals overlap).
     pub(super) fn judge(&self, known: &Known) -> Option<CrossCheck> {
         let ((less, lower), (more, upper)) = (self.less, self.more);
-        let (low, high) = (lower.found(known)?, upper.found(known)?);
+        let ([(lower_point, low)], [(upper_point, high)]) = (&lower.all(known)[..], &upper.all(known)[..])
+        else {
+            return None;
+        };
+        let (low, high) = (*low, *high);
         let (agreement, verdict) = match (low.differs_from(&high)?, low.value > high.value) {
             _ if low.is_mixture || high.is_mixture => (Agreement::Undecided, OF_STATES.into()),
             (true, true) => self.reversed(&low, &high),
@@ -144,7 +148,14 @@ impl Ordered {
             low = bare(&low, less),
             high = bare(&high, more)
         );
-        Some(CrossCheck { what: self.what, agreement, statement, brief })
+        // One of the two is wrong, and which is not known.
+        let denials = match agreement {
+            Agreement::Contradicts => {
+                vec![Denial::of(&lower, lower_point, low, high), Denial::of(&upper, upper_point, high, low)]
+            }
+            _ => vec![],
+        };
+        Some(CrossCheck { what: self.what, agreement, statement, brief, denials })
     }
 
     /// The verdict of an order that the intervals show to be reversed.

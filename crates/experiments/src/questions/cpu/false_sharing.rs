@@ -139,7 +139,7 @@ fn finding(known: &Known) -> Option<Finding> {
     let (_, disturbed) = times.iter().find(|(distance, _)| *distance == disturbed_at)?;
     Some(finding!(
         Question::Experiment,
-        "Two threads whose counters are {least} apart do not disturb each other; at {disturbed_at}, the next distance measured, an \
+        "Two threads whose counters are {least} apart do not disturb each other; at {disturbed_at}, the next shorter distance measured, an \
          increment takes {disturbed}, {ratio} as at the greatest distance. {reason}",
         least = exactly(least).named("the least distance without a disturbance"),
         disturbed_at = exactly(disturbed_at).named("the greatest distance with a disturbance"),
@@ -224,7 +224,7 @@ mod tests {
     fn the_last_distance_with_a_disturbance_is_told() {
         assert!(
             text(128, &QUICK)
-                .contains("are {128} apart do not disturb each other; at {64}, the next distance")
+                .contains("are {128} apart do not disturb each other; at {64}, the next shorter distance")
         );
     }
 

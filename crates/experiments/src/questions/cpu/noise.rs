@@ -143,7 +143,7 @@ impl Experiment for Noise {
                 let least_lost = least.named("time lost, the least");
                 statement!(
                     "Of {cpus} CPUs, the one that loses least of its time loses {least_lost}, the one that loses most {most_lost}: no \
-                     significant difference",
+                     difference shows",
                     cpus = lost.len(),
                     least_lost,
                     most_lost
@@ -190,11 +190,12 @@ fn beyond_ticks(known: &Known, cpu: u64, lost: &Found) -> Option<Statement> {
     let is_less = ticks.ends().zip(lost.ends()).is_some_and(|((_, high), (low, _))| high < low);
     is_less.then(|| {
         statement!(
-            " The tick of this kernel comes {hertz} times a second; if each took as long as the median gap of CPU {cpu}, {gap}, ticks would take {ticks}. \
-             The rest is of longer gaps, or of other interrupts, processes and the hypervisor.",
+            " The tick of this kernel comes {hertz} times a second; if each took as long as the median gap of CPU {cpu}, {gap}, ticks would take {ticks}, \
+             {share} of what is lost. The rest is of longer gaps, or of other interrupts, processes and the hypervisor.",
             hertz = Found::exact(hertz, Dimension::Count).named("ticks a second"),
             gap = gap.named("a gap"),
-            ticks = ticks.named("time lost to ticks as long as a gap")
+            ticks = ticks.named("time lost to ticks as long as a gap"),
+            share = ticks.share_of(*lost).named("ticks as long as a gap, share of the time lost")
         )
     })
 }
@@ -222,7 +223,8 @@ mod tests {
         };
         let beyond = told(19_000.0);
         assert!(
-            beyond.contains("comes {250} times a second") && beyond.contains("ticks would take {2000}"),
+            beyond.contains("comes {250} times a second")
+                && beyond.contains("ticks would take {2000}, {0.10526315789473684} of what is lost"),
             "{beyond}"
         );
         assert!(!told(1_900.0).contains("ticks would take"), "they may be all of it");

@@ -163,15 +163,29 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
     };
     Some(finding!(
         Question::Experiment,
-        "Of {number} mechanisms {place} the quickest is {first}, {quickest} a hand-over, and the slowest {last}, {slowest}: {judged}.{crossing}{others}",
+        "Of {number} mechanisms {place} the quickest is {first}{as_quick}, {quickest} a hand-over, and the slowest {last}{as_slow}, {slowest}: {judged}.{crossing}{others}",
         number = all.len().to_string(),
         first = *first,
+        as_quick = beside(&all[1..], quickest, "slower"),
         quickest = quickest.named(&format!("quickest hand-over, {place}")),
         last = *last,
+        as_slow = beside(&all[..all.len() - 1], slowest, "quicker"),
         slowest = slowest.named(&format!("slowest hand-over, {place}")),
         judged,
         crossing
     ).about(place))
+}
+
+/// The mechanisms of which the intervals do not show that they are slower than the quickest, or quicker than the slowest: ` (futex is not
+/// shown to be slower)`; nothing without any.
+fn beside(others: &[(&'static str, Found)], end: &Found, than: &str) -> String {
+    let is_unshown = |(_, time): &&(&'static str, Found)| time.differs_from(end) != Some(true);
+    let names: Vec<&str> = others.iter().filter(is_unshown).map(|(name, _)| *name).collect();
+    match names[..] {
+        [] => String::new(),
+        [name] => format!(" ({name} is not shown to be {than})"),
+        _ => format!(" ({} are not shown to be {than})", names.join(", ")),
+    }
 }
 
 /// What a hand-over across CPUs takes against one on one CPU, by the quickest mechanism of which both are known and of like state.
@@ -238,6 +252,19 @@ mod tests {
         let text = extremes(Placement::AcrossCpus, "across CPUs", &known).expect("three").statement.plain();
         assert!(text.contains("Of 3 mechanisms") && text.contains("the slowest futex, {22000}"), "{text}");
         assert!(text.contains("another state of the core: eventfd."), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_shown_to_be_slower_stands_beside_the_quickest() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        for (name, ns) in [("eventfd", 3.00e3), ("futex", 3.01e3), ("pipe", 3.6e3), ("file lock", 6e3)] {
+            let found = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+            known.learn(ABOUT.name, &Point::at(Placement::OneCpu).named(&MECHANISM, name), found);
+        }
+        let text = extremes(Placement::OneCpu, "on one CPU", &known).expect("four").statement.plain();
+        assert!(text.contains("the quickest is eventfd (futex is not shown to be slower), {3000}"), "{text}");
+        assert!(text.contains("and the slowest file lock, {6000}"), "{text}");
     }
 
     #[test]

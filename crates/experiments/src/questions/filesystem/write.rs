@@ -180,23 +180,81 @@ impl Experiment for Write {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let result = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
-        let (Some(cached), Some(synced)) = (result(CACHED), result(SYNCED)) else { return vec![] };
-        vec![finding!(
-            Question::Experiment,
-            "Writing 4 KiB in random order takes {cached}; to have them on the device takes {synced}: \
-             {ratio}.{flush}",
-            cached = cached.named("write, in the page cache"),
-            synced = synced.named("write, on the device"),
-            ratio = synced.times_as("long", cached, "on the device over in the page cache"),
-            flush = result(SENT).and_then(|sent| beyond_sending(sent, synced))
-        )]
+        [random(known), in_order(known), without_metadata(known)].into_iter().flatten().collect()
     }
 
     /// A rotating disk takes tens of milliseconds for a flush.
     fn time_limit(&self, _: &Point) -> Duration {
         Duration::from_secs(30)
     }
+}
+
+fn random(known: &Known) -> Option<Finding> {
+    let result = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
+    let (cached, synced) = (result(CACHED)?, result(SYNCED)?);
+    Some(finding!(
+        Question::Experiment,
+        "Writing 4 KiB in random order takes {cached}; to have them on the device takes {synced}: \
+         {ratio}.{flush}",
+        cached = cached.named("write, in the page cache"),
+        synced = synced.named("write, on the device"),
+        ratio = synced.times_as("long", cached, "on the device over in the page cache"),
+        flush = result(SENT).and_then(|sent| beyond_sending(sent, synced))
+    ))
+}
+
+/// Blocks in order, against the same at random, and large ones.
+fn in_order(known: &Known) -> Option<Finding> {
+    let result = |durability, order, block| known.found(ABOUT.name, &point(durability, order, block));
+    let each = [CACHED, SYNCED].into_iter().filter_map(|durability| {
+        let small = result(durability, SEQUENTIAL, USUAL_BLOCK)?;
+        let name = format!("write in order, {durability}");
+        let random = result(durability, RANDOM, USUAL_BLOCK).map(|random| {
+            let ratio = small.times_as("long", random, &format!("{name}, over in random order"));
+            statement!(
+                " (in random order {random}: {ratio})",
+                random = random.named(&format!("write, {durability}")),
+                ratio
+            )
+        });
+        let large = result(durability, SEQUENTIAL, LARGE_BLOCK).map(|large| {
+            let large = large.named(&format!("write of 1 MiB, {durability}"));
+            statement!(", 1 MiB at once {large}", large)
+        });
+        Some(statement!(
+            "{durability} {small}{random}{large}",
+            durability,
+            small = small.named(&name),
+            random,
+            large
+        ))
+    });
+    Some(finding!(
+        Question::Order,
+        "A block of 4 KiB in order takes {each}.",
+        each = Statement::joined(each, "; ")?
+    ))
+}
+
+/// What fdatasync takes beside fsync, which also writes the file's metadata.
+fn without_metadata(known: &Known) -> Option<Finding> {
+    let each =
+        [(RANDOM, "in random order"), (SEQUENTIAL, "in order")].into_iter().filter_map(|(order, name)| {
+            let of = |durability| known.found(ABOUT.name, &point(durability, order, USUAL_BLOCK));
+            let (data, all) = (of(DATA_SYNCED)?, of(SYNCED)?);
+            let data = data.beside(all, &format!("fdatasync, {name}"), "fsync");
+            Some(statement!(
+                "{name} by fdatasync {data}, by fsync {all}",
+                name,
+                data,
+                all = all.named(&format!("fsync, {name}"))
+            ))
+        });
+    Some(finding!(
+        Question::Experiment,
+        "To have 4 KiB on the device takes {each}.",
+        each = Statement::joined(each, "; ")?
+    ))
 }
 
 /// What having a block on the device takes beyond sending it there, where that is significant.
@@ -320,5 +378,24 @@ mod tests {
         };
         assert!(said(40e3).contains("a block takes {40000}: {80000} of the time until it is on the device"));
         assert!(!said(120e3).contains("Sent to the device"), "{}", said(120e3));
+    }
+
+    #[test]
+    fn writes_in_order_and_without_metadata_stand_beside_the_usual_ones() {
+        let at = |durability, order, block, ns| {
+            (point(durability, order, block), ns, Dimension::Of(Unit::Nanoseconds))
+        };
+        let all = [
+            at(CACHED, SEQUENTIAL, USUAL_BLOCK, 2e3),
+            at(CACHED, RANDOM, USUAL_BLOCK, 4e3),
+            at(CACHED, SEQUENTIAL, LARGE_BLOCK, 1e5),
+            at(SYNCED, SEQUENTIAL, USUAL_BLOCK, 1e5),
+            at(DATA_SYNCED, SEQUENTIAL, USUAL_BLOCK, 5e4),
+        ];
+        assert_eq!(
+            fathom_described::statements(ABOUT.name, all, |known| Write.findings(known)),
+            "A block of 4 KiB in order takes in the page cache {2000} (in random order {4000}: {0.5} times as long), 1 MiB at once {100000}; \
+             on the device, fsync {100000}.\nTo have 4 KiB on the device takes in order by fdatasync {50000}, {0.5} times, by fsync {100000}.\n"
+        );
     }
 }

@@ -99,6 +99,7 @@ fn sign(letter: char) -> Option<&'static str> {
         '✓' => "\\ding{51}",
         '✗' => "\\ding{55}",
         '§' => "\\S{}",
+        '¶' => "\\P{}",
         '\u{a0}' | '\u{202f}' => "~",
         // What keeps an address from becoming a link in Markdown has no width.
         '\u{200b}' => "",

@@ -10,8 +10,9 @@ use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
     // The paper has room for the first.
-    let mine = [idle_and_busy(known), tails(known), quotas(known), requests(known), policies(TIMER, known)];
-    let others = [policies(MESSAGE, known), loads(TIMER, known), loads(MESSAGE, known)];
+    let mine = [idle_and_busy(known), quotas(known), beside_several(known), tails(known), requests(known)];
+    let others =
+        [policies(TIMER, known), policies(MESSAGE, known), loads(TIMER, known), loads(MESSAGE, known)];
     mine.into_iter().chain(others).flatten().collect()
 }
 
@@ -46,11 +47,42 @@ fn idle_and_busy(known: &Known) -> Option<Finding> {
     });
     let wakes_of_both = Statement::joined(wakes_of_both, "; ")?;
     let woken = !idle_is_later.is_empty() && idle_is_later.iter().all(|later| *later);
-    let because = if woken { ": an idle CPU has to be woken first" } else { "" };
+    let because = match idle_is_later[..] {
+        _ if woken => ": an idle CPU has to be woken first",
+        // Neither is decided, whichever median is the later.
+        [] => ": that an idle CPU answers later is not shown",
+        _ => "",
+    };
     Some(
         finding!(Question::Experiment, "{wakes_of_both}{because}.", wakes_of_both, because)
             .about("idle and busy"),
     )
+}
+
+/// The lateness beside several busy processes, and whether it differs from that beside one; `None` where it was measured beside one only.
+fn beside_several(known: &Known) -> Option<Finding> {
+    let mut all_are_like = true;
+    let mut of_wake = |wake: &'static str| {
+        let beside = |busy| late(wake, (busy, LoadPolicy::Other.name()), known);
+        let one = beside(1)?;
+        let several = LOADS.into_iter().filter(|busy| *busy > 1);
+        let several = several.filter_map(|busy| Some((busy, beside(busy)?))).map(|(busy, late)| {
+            let is_like = late.is_of_one_state() && late.differs_from(&one) == Some(false);
+            all_are_like &= is_like && one.is_of_one_state();
+            let late = late.named(&format!("{wake}, {busy} busy processes"));
+            statement!("{late} beside {busy}", late, busy = busy.to_string())
+        });
+        Some(statement!("a {wake} {several}", wake, several = Statement::joined(several, ", ")?))
+    };
+    let each: Vec<Statement> = [TIMER, MESSAGE].into_iter().filter_map(&mut of_wake).collect();
+    let each = Statement::joined(each, "; ")?;
+    let judged = if all_are_like { ", none significantly different from beside one" } else { "" };
+    Some(finding!(
+        Question::Experiment,
+        "Beside several busy processes on every CPU wake late {each}{judged}.",
+        each,
+        judged
+    ))
 }
 
 /// How many wake-ups of either kind are more than 1 ms late by the number of busy processes; `None` where neither was measured by several
@@ -257,7 +289,25 @@ mod tests {
             "{sooner}"
         );
         assert!(said(40e3, 15e3).contains("{40000}, not significantly different; a message"));
-        assert!(!said(80e3, 15e3).contains("woken first") && !said(40e3, 30e3).contains("woken first"));
+        let alike = said(40e3, 30e3);
+        assert!(alike.contains("answers later is not shown.\n"), "{alike}");
+        assert!(!said(80e3, 15e3).contains("woken first") && !alike.contains("be woken first.\n"));
+    }
+
+    #[test]
+    fn several_busy_processes_stand_beside_one() {
+        let said = text(&[
+            (point(TIMER, (0, NONE), LATENESS), 40e3, TIME),
+            (point(TIMER, (1, OTHER), LATENESS), 20e3, TIME),
+            (point(TIMER, (LOADS[1], OTHER), LATENESS), 20.1e3, TIME),
+            (point(TIMER, (LOADS[2], OTHER), LATENESS), 10e3, TIME),
+        ]);
+        assert!(
+            said.contains("Beside several busy processes on every CPU wake late a timer {20100} beside 2, {10000} beside 4.\n"),
+            "{said}"
+        );
+        let alike = text(&[1, 2].map(|busy| (point(TIMER, (busy, OTHER), LATENESS), 20e3, TIME)));
+        assert!(alike.contains("{20000} beside 2, none significantly different from beside one.\n"));
     }
 
     #[test]

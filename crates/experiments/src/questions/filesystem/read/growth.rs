@@ -32,7 +32,7 @@ fn growth(state: &str, name: &str, larger: &str, known: &Known) -> Option<Findin
         return None;
     }
     let judged = match many.differs_from(&few)? {
-        false => statement!("the size makes no significant difference"),
+        false => statement!("no difference of the size shows"),
         true if many.value > few.value => larger.into(),
         true => shared((small, few), (large, many), state, known),
     };
@@ -97,6 +97,6 @@ mod tests {
             "{falls}"
         );
         assert!(said_of(4e3, 10e3).contains("a larger file has more metadata"));
-        assert!(said_of(4e3, 4.01e3).contains("makes no significant difference"));
+        assert!(said_of(4e3, 4.01e3).contains("no difference of the size shows"));
     }
 }

@@ -58,8 +58,15 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "{verdict}.",
-        verdict = if direct.differs_from(&cold) == Some(false) {
-            statement!("Bypassing the page cache makes no significant difference ({cost})", cost)
+        verdict = if direct.differs_from(&cold) == Some(false)
+            && direct.is_of_one_state()
+            && cold.is_of_one_state()
+        {
+            statement!(
+                "Past the page cache: {cost}, {ratio} times, not significantly different",
+                cost,
+                ratio = direct.over(cold).named("direct over cold")
+            )
         } else {
             let ratio = direct.times_as("much", cold, "direct over cold");
             statement!(

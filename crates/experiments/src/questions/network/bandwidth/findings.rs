@@ -1,14 +1,15 @@
 //! Findings from the rates of streams: methods compared, the network's share, and the bottleneck.
 
 use super::points::{
-    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, START, TCP, UNIX, WINDOWS,
-    point, usual,
+    CHUNK, FIGURE, PIPE, READ, READ_CHUNKS, RECEIVE, RECEIVER, SEND, SENDER, START, STREAMS, TCP, TRANSPORT,
+    UNIX, WINDOWS, point, usual, usual_beside,
 };
 use super::processor_cost::{busy_share, is_full};
 use super::{chunks, directions, processor_cost};
 use crate::apparatus::memory::stream::kernel::Kind;
 use crate::apparatus::memory::stream::working_set;
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
+use crate::apparatus::network::sending::{SENDFILE, SPLICE, ZERO_COPY};
 use crate::expected::network::{adapter, chosen};
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::memory::bandwidth as memory_bandwidth;
@@ -22,6 +23,7 @@ const NAME: &str = "network/bandwidth";
 pub fn findings(known: &Known) -> Vec<Finding> {
     let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
     let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
+    let streams = [LOOPBACK, PEER].map(|path| other_streams(path, known));
     let falls = [LOOPBACK, PEER].map(|path| chunks::falls(path, known));
     let cycles = [LOOPBACK, PEER].map(|path| processor_cost::in_cycles(path, known));
     let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
@@ -31,6 +33,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let [ways, others @ ..] = mine;
     std::iter::once(ways)
         .chain(costs)
+        .chain(streams)
         .chain(falls)
         .chain([chunks::second_cpu(known)])
         .chain(others)
@@ -83,21 +86,70 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
     let on_one = best_at(Placement::OneCpu, TCP, LOOPBACK, known).map(|(chunk, rate)| {
         statement!(
-            ", on one CPU {rate} ({chunk})",
+            "; on one CPU {rate} ({chunk})",
             rate = rate.named("best of TCP, one CPU"),
             chunk = declared::size(chunk)
         )
     });
     Some(finding!(
         Question::Experiment,
-        "Across CPUs one stream of TCP over loopback moves most in chunks of {chunk}, {tcp}{on_one}{others}.{fastest} Each \
+        "Across CPUs one stream of TCP over loopback moves {tcp} in chunks of {chunk} ({by_chunk}){on_one}{others}.{fastest} Each \
          is in the chunks in which its interval begins highest.",
         tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
+        by_chunk = by_chunk(chunk, tcp, known),
         on_one,
         others = others_beside(tcp, known),
         fastest = fastest(known)
     ))
+}
+
+/// Whether the intervals show that no other chunk moves as much as the best one.
+fn by_chunk(chunk: u64, best: Found, known: &Known) -> String {
+    let across = |direction| point(TCP, LOOPBACK, direction, 0, Placement::AcrossCpus);
+    let all = [SEND, RECEIVE].into_iter().flat_map(|way| known.found_along(NAME, &across(way), &CHUNK));
+    let others: Vec<(u64, Found)> = all.filter(|(other, _)| *other != chunk).collect();
+    let mut alike: Vec<u64> = others
+        .iter()
+        .filter(|(_, rate)| rate.differs_from(&best) != Some(true))
+        .map(|(other, _)| *other)
+        .collect();
+    alike.sort_unstable();
+    alike.dedup();
+    let sizes: Vec<String> = alike.into_iter().map(declared::size).collect();
+    match sizes[..] {
+        _ if others.is_empty() => "the only ones measured".to_owned(),
+        [] => "more than in others".to_owned(),
+        _ => format!("not shown to be more than in {}", sizes.join(", ")),
+    }
+}
+
+/// The same stream without the copy from memory beside it, and several streams beside one that is not pinned: those of which the interval begins highest.
+fn other_streams(path: &'static str, known: &Known) -> Option<Finding> {
+    let tcp = known.found(NAME, &usual(path))?;
+    let others = [SENDFILE, SPLICE, ZERO_COPY].into_iter();
+    let others = others.filter_map(|by| Some((by, known.found(NAME, &usual(path).named(&TRANSPORT, by))?)));
+    let way = others.max_by(|(_, one), (_, other)| surely(one).total_cmp(&surely(other)));
+    let way = way.map(|(by, rate)| {
+        let rate = rate.beside(tcp, &format!("best way without a copy, {path}"), "written from memory");
+        statement!("by {by} {rate}", by, rate)
+    });
+    let streams = known.found_along(NAME, &usual_beside(path), &STREAMS);
+    let (one, several): (Vec<_>, Vec<_>) = streams.into_iter().partition(|(number, _)| *number == 1);
+    let best = several.into_iter().max_by(|(_, one), (_, other)| surely(one).total_cmp(&surely(other)));
+    let streams = one.first().zip(best).map(|((_, one), (number, rate))| {
+        let rate = rate.beside(*one, &format!("most of several streams, {path}"), "one stream");
+        statement!("by {number} streams, not pinned, {rate}", number = number.to_string(), rate)
+    });
+    Some(
+        finding!(
+            Question::Experiment,
+            "TCP {way} moves {each}.",
+            way = processor_cost::way(path),
+            each = Statement::joined(way.into_iter().chain(streams), "; ")?
+        )
+        .about(path),
+    )
 }
 
 /// The best of the ways without a network, beside that of TCP; together where neither differs.
@@ -331,11 +383,45 @@ mod tests {
     }
 
     #[test]
+    fn other_ways_and_several_streams_stand_beside_the_usual_one() {
+        let streams = |number: u64| usual_beside(LOOPBACK).with(&STREAMS, number);
+        let planted = [
+            (usual(LOOPBACK), 2e9),
+            (usual(LOOPBACK).named(&TRANSPORT, SENDFILE), 4e9),
+            (streams(1), 2e9),
+            (streams(2), 3e9),
+            (streams(4), 2.5e9),
+        ];
+        let planted = planted.map(|(point, rate)| (point, rate, Dimension::Of(Unit::BytesPerSecond)));
+        assert_eq!(
+            fathom_described::statements(NAME, planted, |known| other_streams(LOOPBACK, known)
+                .into_iter()
+                .collect()),
+            "TCP over loopback moves by sendfile {4000000000}, {2} times; by 2 streams, not pinned, {3000000000}, {1.5} times.\n"
+        );
+    }
+
+    #[test]
+    fn a_chunk_is_the_best_only_as_far_as_intervals_show_it() {
+        let said = |other: f64| {
+            let machine = fathom_described::machine();
+            let mut known = Known::new(&machine, None);
+            let at = |chunk| point(TCP, LOOPBACK, SEND, chunk, Placement::AcrossCpus);
+            let rate = |rate| fathom_described::found(rate, Dimension::Of(Unit::BytesPerSecond));
+            known.learn(NAME, &at(64 << 10), rate(2e9));
+            known.learn(NAME, &at(1 << 20), rate(other));
+            by_chunk(64 << 10, rate(2e9), &known)
+        };
+        assert_eq!(said(1e9), "more than in others");
+        assert_eq!(said(1.999e9), "not shown to be more than in 1 MiB");
+    }
+
+    #[test]
     fn a_rate_on_one_cpu_names_its_chunk_and_ways_that_are_alike_are_told_together() {
         assert_eq!(
             ways(2.02e9, 2.01e9),
-            "Across CPUs one stream of TCP over loopback moves most in chunks of 512 KiB, {2000000000}, on one CPU {1000000000} \
-             (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different. Each is in the chunks in \
+            "Across CPUs one stream of TCP over loopback moves {2000000000} in chunks of 512 KiB (the only ones measured); on one CPU \
+             {1000000000} (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different. Each is in the chunks in \
              which its interval begins highest.\n"
         );
         let apart = ways(4e9, 2.01e9);

@@ -60,7 +60,7 @@ pub fn in_cycles(path: &str, known: &Known) -> Option<Finding> {
     )
 }
 
-fn way(path: &str) -> &'static str {
+pub fn way(path: &str) -> &'static str {
     if path == PEER { "to the peer" } else { "over loopback" }
 }
 
@@ -93,9 +93,18 @@ fn limit(sides: &[(&'static str, Found)], rate: Found) -> Option<String> {
         [_, _] => return Some(": both are busy all the time".to_owned()),
         _ => {}
     }
-    let idle = busy.iter().filter(|(_, share)| share.ends().is_some_and(|(_, high)| high < ALL));
+    let is_idle = |share: &Found| share.ends().is_some_and(|(_, high)| high < ALL);
+    // Busy all the time by its value, and not by its whole interval.
+    let may_be_full = |share: &Found| {
+        share.value >= ALL && share.ends().is_some_and(|(low, high)| low <= 1.0 && high >= 1.0)
+    };
+    let likely = busy.iter().find(|(_, share)| may_be_full(share)).map(|(side, _)| *side);
+    let idle = busy.iter().filter(|(_, share)| is_idle(share));
     match idle.map(|(side, _)| *side).collect::<Vec<_>>()[..] {
-        [side] => Some(format!(": the {side} is not the limit")),
+        [side] => {
+            let other = likely.map(|other| format!(", the {other} probably is"));
+            Some(format!(": the {side} is not the limit{}", other.unwrap_or_default()))
+        }
         [_, _] => Some(": neither is busy all the time".to_owned()),
         _ => None,
     }
@@ -168,6 +177,18 @@ mod tests {
             "{said}"
         );
         assert!(said.contains("With a byte back per chunk, {4} pass for each byte"), "{said}");
+    }
+
+    #[test]
+    fn a_side_that_may_be_busy_all_the_time_is_probably_the_limit() {
+        let side = |share: f64, width| fathom_described::found_within(width, share * MIB, TIME);
+        let rate = fathom_described::found_within(0.001, 1e9, RATE);
+        let said = |sender| limit(&[(SENDER, sender), (RECEIVER, side(0.5, 0.1))], rate);
+        assert_eq!(
+            said(side(0.98, 0.2)).as_deref(),
+            Some(": the receiver is not the limit, the sender probably is")
+        );
+        assert_eq!(said(side(0.85, 0.2)).as_deref(), Some(": the receiver is not the limit"));
     }
 
     #[test]

@@ -1,0 +1,225 @@
+//! What this machine is good and bad at, in one paragraph: the first of the conclusion.
+
+use super::nearest::Nearest;
+use super::neighbour;
+use super::quotable;
+use crate::finding;
+use crate::main_figures;
+use crate::occupancy;
+use crate::paper::Text;
+use crate::usual::{self, UsualFigures};
+use crate::verdict::Trust;
+use crate::words::{self, plural};
+use fathom_core::experiment::{Found, family};
+use fathom_core::quantities;
+use fathom_core::quantity::Kind;
+use fathom_core::sorting;
+use fathom_core::statistics;
+use fathom_engine::results::{CLOSE, PointResult, Results};
+
+/// The sentences of it that the run has.
+pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Text {
+    let areas = Areas::of(nearest);
+    let sentences = [
+        shared(results),
+        areas.sentence().map(|sentence| Text::prose(&(sentence + &why(nearest) + "."))),
+        beside_the_atlas(results, usual, &areas).map(Text::plain),
+        Some(Text::plain(trusted(results))),
+    ];
+    Text::joined(sentences.into_iter().flatten(), " ")
+}
+
+/// What is done, in words for those who choose a machine.
+fn area(point: &PointResult) -> &'static str {
+    let is_of_the_peer = point.point.name_of("path") == Some("peer");
+    let is_warm = point.point.name_of("state") == Some("warm");
+    match (point.experiment.as_str(), family(&point.experiment)) {
+        ("cpu/system_call", _) => "system calls",
+        ("cpu/process_creation" | "cpu/thread_creation" | "cpu/context_switch", _) => "processes and threads",
+        (_, "cpu") => "the processor's own work",
+        (_, "memory") => "memory",
+        (_, "network") if is_of_the_peer => "the network",
+        (_, "network") => "the network within the machine",
+        _ if is_warm => "the page cache",
+        _ => "storage",
+    }
+}
+
+/// How many times as good this machine is as the nearest published ones, by area.
+struct Areas(Vec<(&'static str, Vec<f64>)>);
+
+impl Areas {
+    /// Of figures with a neighbour on the core nothing follows: the published machines had theirs to themselves.
+    fn of(nearest: &Nearest) -> Self {
+        let alone = nearest.comparable().into_iter();
+        let alone = alone.filter(|(point, _)| occupancy::beside_a_neighbour(point).is_none());
+        Areas::by(alone.map(|(point, merit)| (area(point), merit)))
+    }
+
+    fn by(merits: impl Iterator<Item = (&'static str, f64)>) -> Self {
+        let mut areas: Vec<(&'static str, Vec<f64>)> = vec![];
+        for (name, merit) in merits {
+            match areas.iter_mut().find(|(other, _)| *other == name) {
+                Some((_, all)) => all.push(merit),
+                None => areas.push((name, vec![merit])),
+            }
+        }
+        Areas(areas)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.0.iter().any(|(other, _)| *other == name)
+    }
+
+    /// In which areas this machine is slower, quicker and neither, by the median of each.
+    fn sentence(&self) -> Option<String> {
+        let mut groups: [Vec<String>; 3] = Default::default();
+        for (name, merits) in &self.0 {
+            let logarithms: Vec<f64> = merits.iter().map(|merit| merit.ln()).collect();
+            let times = 1.0 / statistics::median(&logarithms)?.exp();
+            let place = if times > CLOSE {
+                0
+            } else if times < 1.0 / CLOSE {
+                1
+            } else {
+                2
+            };
+            groups[place].push(format!(
+                "{name} ({}, {})",
+                quantities::factor(times),
+                plural(merits.len(), "figure")
+            ));
+        }
+        let named = ["slower in", "quicker in", "neither in"];
+        let named = named.into_iter().zip(&groups).filter(|(_, areas)| !areas.is_empty());
+        let named: Vec<String> = named.map(|(how, areas)| format!("{how} {}", areas.join(", "))).collect();
+        (!named.is_empty()).then(|| {
+            format!(
+                "Beside the nearest published machines, without a neighbour on the core, it is {}: its time over theirs (of rates the inverse) in the median of each, slower and quicker by more than a factor of {CLOSE}",
+                named.join("; ")
+            )
+        })
+    }
+}
+
+/// Of the figure that is furthest behind in each area what a mechanism of this run has of it; nothing without any.
+fn why(nearest: &Nearest) -> String {
+    let slower = nearest.comparable().into_iter().filter(|(_, merit)| *merit < 1.0 / CLOSE);
+    let mut known: Vec<(&PointResult, f64)> = slower
+        .filter(|(point, _)| point.influence.is_some() && occupancy::beside_a_neighbour(point).is_none())
+        .collect();
+    sorting::by_number(&mut known, |(_, merit)| *merit);
+    let mut of_each: Vec<&PointResult> = vec![];
+    for (point, _) in known {
+        if of_each.iter().all(|other| area(other) != area(point)) {
+            of_each.push(point);
+        }
+    }
+    let named = of_each.into_iter().filter_map(|point| {
+        let part = finding::text(&point.influence.as_ref()?.statement);
+        Some(format!("of `{}` {part}", words::short_label(point, &point.point)))
+    });
+    let named: Vec<String> = named.collect();
+    if named.is_empty() {
+        String::new()
+    } else {
+        format!("; why it is slower, as far as this run measured it: {}", named.join("; "))
+    }
+}
+
+/// In how much of the time the core was shared, and what that costs.
+fn shared(results: &Results) -> Option<Text> {
+    let (share, expected) = occupancy::share_of_time(results).zip(neighbour::expected(results))?;
+    Some(Text::plain(share + " ").and(expected))
+}
+
+/// The main figures of the areas of which no published machine has one that is alike, beside the nearest machines of the atlas: those that
+/// their intervals show to be outside of what those have.
+fn beside_the_atlas(results: &Results, usual: &UsualFigures, areas: &Areas) -> Option<String> {
+    let mut groups: [Vec<String>; 2] = Default::default();
+    let mut machines = 0;
+    for figure in main_figures::all(results).iter().filter(|figure| figure.main.leads) {
+        let Some(point) = figure.main.point().filter(|point| !areas.has(area(point))) else { continue };
+        let Some((there, here)) = usual.beside(point).zip(point.figure()) else { continue };
+        let Some(place) = side(&here, (there.low, there.high), point.unit.kind()) else { continue };
+        machines = machines.max(there.machines);
+        groups[usize::from(place == Side::Better)].push(format!(
+            "{}: {} ({} there)",
+            figure.main.name,
+            quantities::value(point.unit, here.value),
+            usual::range(point.unit, &there)
+        ));
+    }
+    let named = ["worse", "better"].into_iter().zip(&groups).filter(|(_, figures)| !figures.is_empty());
+    let named: Vec<String> = named.map(|(how, figures)| format!("{how} in {}", figures.join(", "))).collect();
+    (!named.is_empty()).then(|| {
+        format!(
+            "Where these have no figure that is alike, {} of the atlas ({}) has: beside it this machine is {}.",
+            if machines == 1 { "the nearest machine".to_owned() } else { format!("{machines} machines") },
+            usual.kind(),
+            named.join("; ")
+        )
+    })
+}
+
+/// On which side of others a figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Better,
+    Worse,
+}
+
+/// The side on which the whole interval is; `None` where it reaches among the others, or where more is neither better nor worse.
+fn side(here: &Found, (least, most): (f64, f64), kind: Kind) -> Option<Side> {
+    let (low, high) = here.ends().filter(|_| here.is_of_one_state())?;
+    let (is_more, is_less) = (low > most, high < least);
+    match kind {
+        Kind::Rate if is_more => Some(Side::Better),
+        Kind::Rate if is_less => Some(Side::Worse),
+        Kind::Cost if is_more => Some(Side::Worse),
+        Kind::Cost if is_less => Some(Side::Better),
+        _ => None,
+    }
+}
+
+/// How far the run can be trusted, and how many main figures hold by themselves.
+fn trusted(results: &Results) -> String {
+    let (certain, all) = quotable::certain(results);
+    let known = format!("Trust in the run is {}", Trust::of(results).name());
+    if all == 0 {
+        return known + ".";
+    }
+    format!("{known}; of {all} main operations {}.", quotable::quoted(certain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::experiment::Dimension;
+    use fathom_core::quantity::Unit;
+
+    #[test]
+    fn an_area_is_slower_quicker_or_neither_by_its_median() {
+        let merits = [("system calls", 0.5), ("system calls", 0.25), ("storage", 2.0), ("memory", 1.1)];
+        let named = Areas::by(merits.into_iter()).sentence().expect("three areas");
+        assert!(
+            named.contains(
+                "it is slower in system calls (2.83×, 2 figures); quicker in storage (0.500×, 1 figure); neither in memory (0.909×, 1 figure): its time"
+            ),
+            "{named}"
+        );
+        assert_eq!(Areas::by(std::iter::empty()).sentence(), None);
+    }
+
+    #[test]
+    fn a_figure_is_worse_or_better_only_by_its_whole_interval() {
+        let at = |value| fathom_described::found_within(0.1, value, Dimension::Of(Unit::Nanoseconds));
+        let of = |value, kind| side(&at(value), (100.0, 120.0), kind);
+        assert_eq!(of(125.0, Kind::Cost), None, "its interval reaches among the others");
+        assert_eq!(of(140.0, Kind::Cost), Some(Side::Worse));
+        assert_eq!(of(140.0, Kind::Rate), Some(Side::Better));
+        assert_eq!(of(80.0, Kind::Cost), Some(Side::Better));
+        assert_eq!(of(80.0, Kind::Rate), Some(Side::Worse));
+        assert_eq!(of(80.0, Kind::Size), None);
+    }
+}
