@@ -22,7 +22,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
     let areas = Areas::of(nearest);
     let sentences = [
         shared(results),
-        areas.sentence().map(|sentence| Text::prose(&(sentence + &why(nearest) + "."))),
+        areas.sentence().map(|sentence| Text::prose(&(sentence + &why(nearest)))),
         beside_the_atlas(results, usual, &areas).map(Text::plain),
         Some(Text::plain(trusted(results))),
     ];
@@ -95,7 +95,7 @@ impl Areas {
         let named: Vec<String> = named.map(|(how, areas)| format!("{how} {}", areas.join(", "))).collect();
         (!named.is_empty()).then(|| {
             format!(
-                "Beside the nearest published machines, without a neighbour on the core, it is {}: its time over theirs (of rates the inverse) in the median of each, slower and quicker by more than a factor of {CLOSE}",
+                "Beside the nearest published machines, without a neighbour on the core, it is {}: its time over theirs (of rates the inverse) in the median of each, slower and quicker by more than a factor of {CLOSE}.",
                 named.join("; ")
             )
         })
@@ -123,7 +123,7 @@ fn why(nearest: &Nearest) -> String {
     if named.is_empty() {
         String::new()
     } else {
-        format!("; why it is slower, as far as this run measured it: {}", named.join("; "))
+        format!(" Why it is slower, as far as this run measured it: {}.", named.join("; "))
     }
 }
 

@@ -12,7 +12,7 @@ use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{CLOSE, Explanation, PointResult, Results, distance};
+use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results, distance};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
