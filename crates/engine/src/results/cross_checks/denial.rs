@@ -31,7 +31,9 @@ impl Denial {
 
     /// Whether it is of this point's own figure: a check may be of the core shared where that is not.
     fn is_of(&self, point: &PointResult) -> bool {
-        let is_same = |figure: Found| figure.value == self.figure.value && figure.core == self.figure.core;
+        let is_same = |figure: Found| {
+            figure.value.total_cmp(&self.figure.value).is_eq() && figure.core == self.figure.core
+        };
         point.experiment == self.experiment
             && point.point == self.point
             && point.figure().is_some_and(is_same)
