@@ -142,13 +142,13 @@ fn has(of: &impl OfFigures, state: CoreUse) -> bool {
 
 /// Whether a figure was measured by work of which no state of the core is told. Sizes and numbers of things have none, nor has what is
 /// published or declared.
-fn has_untold(of: &impl OfFigures) -> bool {
-    let is_untold = |found: &Found| {
+fn has_work_without_state(of: &impl OfFigures) -> bool {
+    let is_without_state = |found: &Found| {
         let is_work = !matches!(found.dimension, Dimension::Count | Dimension::Of(Unit::Bytes));
         found.core.is_none() && is_work && found.ends().is_some_and(|(low, high)| low < high)
     };
     let figures = of.statements().into_iter().flat_map(Statement::figures);
-    figures.into_iter().any(|figure| is_untold(&figure.found))
+    figures.into_iter().any(|figure| is_without_state(&figure.found))
 }
 
 /// Whether figures of unlike states of the core stand beside each other.
@@ -161,7 +161,7 @@ fn mixes(of: &impl OfFigures) -> bool {
 fn marked<Of: OfFigures>(mut of: Of) -> Of {
     let mark = match () {
         () if mixes(&of) => OF_BOTH,
-        () if has(&of, CoreUse::Shared) && has_untold(&of) => OF_PART,
+        () if has(&of, CoreUse::Shared) && has_work_without_state(&of) => OF_PART,
         () if has(&of, CoreUse::Shared) => OF_SHARED,
         () if has(&of, CoreUse::Mixture) => OF_MIXTURE,
         () => return of,
@@ -259,7 +259,7 @@ mod tests {
     #[test]
     fn the_core_is_shared_of_all_values_or_of_some() {
         let shared = found(1190.0, CoreUse::Shared);
-        let untold = Found { core: None, ..found(2160.0, CoreUse::Shared) };
+        let without = Found { core: None, ..found(2160.0, CoreUse::Shared) };
         let said = |write: Found| {
             let text = finding!(
                 Question::Experiment,
@@ -270,10 +270,10 @@ mod tests {
             like(vec![text], Vec::new)[0].statement.plain()
         };
         assert_eq!(said(shared), format!("A write takes {{1190}}, a read {{1190}}.{OF_SHARED}"));
-        assert_eq!(said(untold), format!("A write takes {{2160}}, a read {{1190}}.{OF_PART}"));
+        assert_eq!(said(without), format!("A write takes {{2160}}, a read {{1190}}.{OF_PART}"));
         let published = Found { core: None, ..Found::bare(2160.0, Dimension::Of(Unit::Nanoseconds)) };
         assert_eq!(said(published), format!("A write takes {{2160}}, a read {{1190}}.{OF_SHARED}"));
-        let size = Found { dimension: Dimension::Of(Unit::Bytes), ..untold };
+        let size = Found { dimension: Dimension::Of(Unit::Bytes), ..without };
         assert_eq!(said(size), format!("A write takes {{2160}}, a read {{1190}}.{OF_SHARED}"));
     }
 

@@ -196,7 +196,7 @@ pub(super) fn is_known(ends: Crossing) -> bool {
 
 /// What is said of a level that ends far below what is declared.
 pub(super) const FAR_BELOW: &str =
-    ", of which much the larger part is not to be seen here (others may use it, or it may not be available)";
+    ", of which the larger part is not to be seen here (others may use it, or it may not be available)";
 
 /// Whether a level ends below half of its limit, with its whole interval.
 pub(super) fn is_far_below(ends: Crossing, limit: &Limit) -> bool {

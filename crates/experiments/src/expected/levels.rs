@@ -388,10 +388,7 @@ mod tests {
         }
         let text = text(&limits, &curve);
         assert!(text.contains("L3: {34.99") && text.contains("declared {268435456}"), "{text}");
-        assert!(
-            text.contains("declared {268435456}, of which much the larger part is not to be seen"),
-            "{text}"
-        );
+        assert!(text.contains("declared {268435456}, of which the larger part is not to be seen"), "{text}");
         assert_eq!(text.matches("the larger part").count(), 1, "the others end where they are declared to");
         assert!(text.contains("memory: {141.99") && !text.contains("nothing is declared"), "{text}");
     }

@@ -90,8 +90,8 @@ fn copied(known: &Known) -> Option<Statement> {
         pair.past.is_of_the_state_of(&pair.through) && !is_of_several
     });
     let width = |pair: &StorePair| pair.past.over(pair.through).ends().map(|(low, high)| high / low);
-    let told = alike.filter_map(|pair| Some((width(&pair)?, pair)));
-    let (_, pair) = told.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    let by_width = alike.filter_map(|pair| Some((width(&pair)?, pair)));
+    let (_, pair) = by_width.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
     let StorePair { method, experiment, threads, through, past } = pair;
     let times = past.over(through);
     let differs = past.differs_from(&through) == Some(true);

@@ -39,7 +39,7 @@ pub fn levels(known: &Known) -> Option<Levels> {
 fn of_large_arrays(known: &Known) -> Option<Finding> {
     let chased = memory_parallelism::set_bytes(known.machine);
     let by_others = [memory_parallelism::one_load(known), loaded_latency::without_load(known)];
-    let mut told: Vec<Statement> = vec![];
+    let mut loads: Vec<Statement> = vec![];
     let mut sizes: Vec<u64> = vec![];
     for pages in Pages::ALL {
         let curve = known.found_along(NAME, &cycle_point(pages, 0), &SIZE);
@@ -54,21 +54,21 @@ fn of_large_arrays(known: &Known) -> Option<Finding> {
             let others = by_others.iter().flatten().filter(|_| size == chased && pages == Pages::Huge);
             for (by, load) in own.into_iter().chain(others.copied()) {
                 let of = format!("{} on {} pages", declared::size(size), pages.name());
-                told.push(latency_told(load, &of, by));
+                loads.push(latency_in_words(load, &of, by));
             }
         }
     }
-    let several = told.len() > 1;
-    let told = Statement::joined(told, ", ").filter(|_| several)?;
+    let several = loads.len() > 1;
+    let loads = Statement::joined(loads, ", ").filter(|_| several)?;
     Some(finding!(
         Question::Experiment,
-        "Loads one at a time from large arrays, by size and pages: {told}.",
-        told
+        "Loads one at a time from large arrays, by size and pages: {loads}.",
+        loads
     ))
 }
 
 /// A latency with what it is of in words, its state of the core too.
-fn latency_told(load: Found, of: &str, by: &str) -> Statement {
+fn latency_in_words(load: Found, of: &str, by: &str) -> Statement {
     let state = match load.core {
         Some(CoreUse::Alone) => ", core alone",
         Some(CoreUse::Shared) => ", core shared",
@@ -268,14 +268,14 @@ mod tests {
         known.learn(NAME, &cycle_point(Pages::Huge, 4 * chased), load(220.0, CoreUse::Alone));
         assert_eq!(of_large_arrays(&known), None, "one latency needs no order");
         known.learn(NAME, &cycle_point(Pages::Base, chased), load(225.0, CoreUse::Shared));
-        let told = of_large_arrays(&known).expect("two latencies").statement.plain();
+        let text = of_large_arrays(&known).expect("two latencies").statement.plain();
         let of = |size: u64| declared::size(size);
         let expected = format!(
             "{{225}} ({} on base pages, core shared), {{220}} ({} on huge pages, core alone).",
             of(chased),
             of(4 * chased)
         );
-        assert!(told.ends_with(&expected), "{told}");
+        assert!(text.ends_with(&expected), "{text}");
     }
 
     /// Loads in arrays of 256, 320 and 384 KiB on a core whose TLB reaches 288 KiB, on base pages and on huge ones.

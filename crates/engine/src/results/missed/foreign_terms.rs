@@ -18,14 +18,14 @@ const VENDORS: [(&str, &[&str]); 3] = [
 /// The terms of a missed prediction that are of another vendor's cores, in a sentence; `None` where there are none.
 pub(super) fn of(missed: &Missed, machine: &Machine) -> Option<Statement> {
     let vendor = machine.processor.vendor.value()?;
-    let terms = missed.prediction.terms.iter().filter(|term| is_borrowed(term, vendor));
+    let terms = missed.prediction.terms.iter().filter(|term| is_foreign(term, vendor));
     let terms: Vec<&str> = terms.map(|term| term.what.as_str()).collect();
     (!terms.is_empty())
         .then(|| format!(" Suspected, as published of another vendor's cores: {}.", terms.join("; ")).into())
 }
 
 /// Whether the name and source of a term name cores of others, and none of this machine's.
-fn is_borrowed(term: &Term, vendor: &str) -> bool {
+fn is_foreign(term: &Term, vendor: &str) -> bool {
     let text = format!("{} {}", term.what, term.source.derivation().unwrap_or_default());
     let named = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let is_own = |of: &str| of == vendor || (of == "Arm" && vendor == "ARM");
@@ -41,16 +41,16 @@ mod tests {
     use fathom_core::experiment::{Basis, Prediction};
 
     #[test]
-    fn a_term_of_another_vendor_s_core_is_borrowed_and_one_of_several_or_of_its_own_is_not() {
-        let is_borrowed = |citation: &str, vendor: &str| {
+    fn a_term_of_another_vendor_s_core_is_foreign_and_one_of_several_or_of_its_own_is_not() {
+        let is_foreign = |citation: &str, vendor: &str| {
             let prediction = Prediction::new().hardware("loads", 1.0, Basis::published(1.0, citation));
-            is_borrowed(&prediction.terms[0], vendor)
+            is_foreign(&prediction.terms[0], vendor)
         };
-        assert!(is_borrowed("fill buffers on Intel's cores", "AuthenticAMD"));
-        assert!(!is_borrowed("fill buffers on Intel's cores", "GenuineIntel"));
-        assert!(!is_borrowed("since Zen 2 and Golden Cove", "AuthenticAMD"));
-        assert!(!is_borrowed("a paper of 2016", "AuthenticAMD"));
+        assert!(is_foreign("fill buffers on Intel's cores", "AuthenticAMD"));
+        assert!(!is_foreign("fill buffers on Intel's cores", "GenuineIntel"));
+        assert!(!is_foreign("since Zen 2 and Golden Cove", "AuthenticAMD"));
+        assert!(!is_foreign("a paper of 2016", "AuthenticAMD"));
         let service = Prediction::new().software("a call", 1.0, Basis::published(1.0, "on an Intel laptop"));
-        assert!(!super::is_borrowed(&service.terms[0], "AuthenticAMD"));
+        assert!(!super::is_foreign(&service.terms[0], "AuthenticAMD"));
     }
 }
