@@ -5,6 +5,7 @@ use fathom_core::experiment::At::{Any, Name, Number};
 use fathom_core::experiment::Selector;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
+use fathom_core::sorting;
 use fathom_core::statistics::Estimate;
 use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results, is_of_both};
 
@@ -50,10 +51,11 @@ pub(super) fn meaning(results: &Results) -> Option<String> {
     let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
     let load = LOAD.found(&results.known())?.value;
     let lines = distances.distances.iter().map(|distance| distance.line_ns);
-    nearness(&lines.collect::<Vec<_>>(), load)
+    nearness(&lines.collect::<Vec<_>>(), load, results.run.header.machine.is_virtual())
 }
 
-fn nearness(lines_ns: &[f64], load_ns: f64) -> Option<String> {
+/// In a guest, whose topology need not be the host's, the shortest of several distances within a cache may be that within a core.
+fn nearness(lines_ns: &[f64], load_ns: f64, is_guest: bool) -> Option<String> {
     let named = |is_such: &dyn Fn(f64) -> bool| -> Option<String> {
         let such = lines_ns.iter().filter(|line| is_such(**line / load_ns));
         let named: Vec<String> = such.map(|line| quantities::value(Unit::Nanoseconds, *line)).collect();
@@ -61,9 +63,18 @@ fn nearness(lines_ns: &[f64], load_ns: f64) -> Option<String> {
     };
     let far = named(&|share| share > OF_MEMORY)?;
     let near = named(&|share| share < OF_A_CACHE)?;
+    let mut within: Vec<f64> = lines_ns.iter().copied().filter(|line| line / load_ns < OF_A_CACHE).collect();
+    sorting::numbers(&mut within);
+    let in_a_core = match within.as_slice() {
+        [shortest, _, ..] if is_guest => format!(
+            "; at {} they may be two hardware threads of one core, or two cores nearer each other",
+            quantities::value(Unit::Nanoseconds, *shortest)
+        ),
+        _ => String::new(),
+    };
     let load = quantities::value(Unit::Nanoseconds, load_ns);
     Some(format!(
-        "A load that no cache answers takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none."
+        "A load that no cache answers takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none{in_a_core}."
     ))
 }
 
@@ -164,12 +175,19 @@ mod tests {
 
     #[test]
     fn a_line_that_takes_as_long_as_a_load_from_memory_is_in_no_common_cache() {
-        let text = nearness(&[33.5, 167.0, 16.4], 166.0).expect("both kinds");
+        let text = nearness(&[33.5, 167.0, 16.4], 166.0, false).expect("both kinds");
         assert!(
             text.contains("while a line takes 33.5 ns or 16.4 ns the two CPUs probably share a cache"),
             "{text}"
         );
         assert!(text.ends_with("while it takes 167 ns probably none."), "{text}");
-        assert_eq!(nearness(&[33.5, 80.0], 166.0), None, "80 ns may be either");
+        assert_eq!(nearness(&[33.5, 80.0], 166.0, true), None, "80 ns may be either");
+        let of_a_guest = |lines: &[f64]| nearness(lines, 166.0, true).expect("both kinds");
+        assert!(
+            of_a_guest(&[33.5, 167.0, 16.4])
+                .contains("none; at 16.4 ns they may be two hardware threads of one core"),
+            "a guest is not told which of its CPUs are threads of one core"
+        );
+        assert!(!of_a_guest(&[33.5, 167.0]).contains("threads"), "one distance within a cache");
     }
 }

@@ -10,7 +10,7 @@ use super::words::ABSENT;
 use super::{at_frequency, cpu_distance, denied, occupancy};
 use fathom_core::experiment;
 use fathom_core::experiment::{
-    AXIS_PLACEMENT, At, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
+    AXIS_PLACEMENT, At, Landmark, Level, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
 };
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
@@ -326,10 +326,17 @@ pub(super) fn without_value(results: &Results, is_wanted: impl Fn(&str) -> bool)
 /// leave one out.
 fn is_visible(figure: &MainFigure, results: &Results, name: &str, landmarks: &[Landmark]) -> bool {
     let Some((_, levels)) = results.levels.iter().find(|(of, _)| of == name) else { return true };
-    let shows =
-        |landmark: &Landmark| levels.levels.iter().any(|level| landmark.name.starts_with(&level.name));
+    // The size that stands for a level is at least twice the limit before it.
+    let reaches = |level: &Level, number: usize| {
+        let before = number.checked_sub(2).and_then(|before| landmarks.get(before));
+        before.is_none_or(|before| level.to.is_none_or(|to| to >= 2.0 * before.at))
+    };
+    let shows = |number: usize, landmark: &Landmark| {
+        let mut all = levels.levels.iter().chain(&levels.elsewhere);
+        all.any(|level| landmark.name.starts_with(&level.name) && reaches(level, number))
+    };
     figure.at.0.iter().all(|(_, at)| match at {
-        At::Within(number) => landmarks.get(number - 1).is_none_or(shows),
+        At::Within(number) => landmarks.get(number - 1).is_none_or(|landmark| shows(*number, landmark)),
         _ => true,
     })
 }

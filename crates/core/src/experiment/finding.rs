@@ -227,6 +227,12 @@ impl Finding {
         self
     }
 
+    /// Its template, without what it is about: what it has in common with the same finding about another variant.
+    pub fn template(&self) -> &str {
+        let of_variant = self.key.strip_suffix(')').and_then(|key| key.rsplit_once(" ("));
+        of_variant.map_or(&self.key, |(template, _)| template)
+    }
+
     /// Whether it gives the reason why a prediction missed.
     pub fn is_miss(&self) -> bool {
         self.question == Question::Miss

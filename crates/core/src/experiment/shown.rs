@@ -1,5 +1,6 @@
 //! Display of an experiment's results, and the levels of a hierarchy that a sweep shows.
 
+use super::found::Found;
 use super::main_figure::MainFigure;
 use super::point::{Parameter, Point};
 use super::prediction::Known;
@@ -86,6 +87,8 @@ pub struct Level {
     pub from: Option<f64>,
     /// The setting up to which it serves; `None` for the last.
     pub to: Option<f64>,
+    /// That end as it was found, with its interval and the state of the core of the curve; `None` where it is too uncertain to be told.
+    pub end: Option<Found>,
 }
 
 /// The levels found in one curve of an experiment.
@@ -97,4 +100,24 @@ pub struct Levels {
     pub along: &'static str,
     /// The levels found, in the order of the settings.
     pub levels: Vec<Level>,
+    /// Levels that only another curve shows, as one on pages of another size.
+    pub elsewhere: Vec<Level>,
+}
+
+impl Levels {
+    /// The same, with those of another curve that this one does not show.
+    #[must_use]
+    pub fn beside(mut self, other: Levels) -> Self {
+        for level in other.levels.into_iter().chain(other.elsewhere) {
+            if self.named(&level.name).is_none() {
+                self.elsewhere.push(level);
+            }
+        }
+        self
+    }
+
+    /// The level of this name on whatever curve shows it.
+    pub fn named(&self, name: &str) -> Option<&Level> {
+        self.levels.iter().chain(&self.elsewhere).find(|level| level.name == name)
+    }
 }

@@ -46,7 +46,7 @@ pub enum Source {
 
 impl Source {
     /// How the value was derived, in words; `None` of another measurement.
-    fn derivation(&self) -> Option<&str> {
+    pub fn derivation(&self) -> Option<&str> {
         match self {
             Source::Machine { fact: words }
             | Source::Published { citation: words }

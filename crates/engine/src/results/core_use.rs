@@ -6,11 +6,15 @@ use super::choices::{self, ChoiceResult};
 use super::mechanisms::{self, Mechanism};
 use super::point::PointResult;
 use super::{CrossCheck, cross_checks};
-use fathom_core::experiment::{CoreUse, Experiment, Finding, Found, Known, Piece, Statement};
+use fathom_core::experiment::{CoreUse, Dimension, Experiment, Finding, Found, Known, Piece, Statement};
+use fathom_core::quantity::Unit;
 
 /// What is said of a sentence whose values are of the core shared, and of one whose values are of no state that could be told.
 const OF_SHARED: &str = " With the core shared.";
 const OF_MIXTURE: &str = " With the core shared part of the time.";
+
+/// What is said of a sentence of which some values are with the core shared, and others of work whose state is not told.
+const OF_PART: &str = " Partly with the core shared, partly with whatever the core did.";
 
 /// What is said of a sentence whose values are of both states.
 const OF_BOTH: &str =
@@ -147,6 +151,17 @@ fn has(of: &impl OfFigures, state: CoreUse) -> bool {
     figures.into_iter().any(|figure| figure.found.core == Some(state))
 }
 
+/// Whether a figure was measured by work of which no state of the core is told. Sizes and numbers of things have none, nor has what is
+/// published or declared.
+fn has_work_without_state(of: &impl OfFigures) -> bool {
+    let is_without_state = |found: &Found| {
+        let is_work = !matches!(found.dimension, Dimension::Count | Dimension::Of(Unit::Bytes));
+        found.core.is_none() && is_work && found.ends().is_some_and(|(low, high)| low < high)
+    };
+    let figures = of.statements().into_iter().flat_map(Statement::figures);
+    figures.into_iter().any(|figure| is_without_state(&figure.found))
+}
+
 /// Whether figures of unlike states of the core stand beside each other.
 fn mixes(of: &impl OfFigures) -> bool {
     let states = [CoreUse::Alone, CoreUse::Shared, CoreUse::Mixture];
@@ -157,6 +172,7 @@ fn mixes(of: &impl OfFigures) -> bool {
 fn marked<Of: OfFigures>(mut of: Of) -> Of {
     let mark = match () {
         () if mixes(&of) => OF_BOTH,
+        () if has(&of, CoreUse::Shared) && has_work_without_state(&of) => OF_PART,
         () if has(&of, CoreUse::Shared) => OF_SHARED,
         () if has(&of, CoreUse::Mixture) => OF_MIXTURE,
         () => return of,
@@ -223,8 +239,7 @@ pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::{Dimension, Question, finding};
-    use fathom_core::quantity::Unit;
+    use fathom_core::experiment::{Question, finding};
 
     fn found(value: f64, core: CoreUse) -> Found {
         Found { core: Some(core), ..fathom_described::found(value, Dimension::Of(Unit::Nanoseconds)) }
@@ -250,6 +265,27 @@ mod tests {
         assert_eq!(of_one, "A write costs {500} more than a read.");
         let all_shared = said(costs(shared, write), vec![]);
         assert_eq!(all_shared, format!("A write costs {{620}} more than a read.{OF_SHARED}"));
+    }
+
+    #[test]
+    fn the_core_is_shared_of_all_values_or_of_some() {
+        let shared = found(1190.0, CoreUse::Shared);
+        let without = Found { core: None, ..found(2160.0, CoreUse::Shared) };
+        let said = |write: Found| {
+            let text = finding!(
+                Question::Experiment,
+                "A write takes {write}, a read {read}.",
+                write = write.named("write"),
+                read = shared.named("read")
+            );
+            like(vec![text], Vec::new)[0].statement.plain()
+        };
+        assert_eq!(said(shared), format!("A write takes {{1190}}, a read {{1190}}.{OF_SHARED}"));
+        assert_eq!(said(without), format!("A write takes {{2160}}, a read {{1190}}.{OF_PART}"));
+        let published = Found { core: None, ..Found::bare(2160.0, Dimension::Of(Unit::Nanoseconds)) };
+        assert_eq!(said(published), format!("A write takes {{2160}}, a read {{1190}}.{OF_SHARED}"));
+        let size = Found { dimension: Dimension::Of(Unit::Bytes), ..without };
+        assert_eq!(said(size), format!("A write takes {{2160}}, a read {{1190}}.{OF_SHARED}"));
     }
 
     #[test]

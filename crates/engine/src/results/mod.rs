@@ -140,7 +140,8 @@ impl<'run> Results<'run> {
             let about = experiment.about();
             let shown = |known| (about.shown.levels)(known);
             // Where too little is known of one state of the core, the other says what levels there are.
-            Some((about.name.to_owned(), shown(either.main).or_else(|| shown(either.shared))?))
+            let states = [shown(either.main), shown(either.shared)];
+            Some((about.name.to_owned(), states.into_iter().flatten().reduce(Levels::beside)?))
         });
         let levels: Vec<(String, Levels)> = levels.collect();
         let misses = missed::explain(

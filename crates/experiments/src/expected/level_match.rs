@@ -2,7 +2,7 @@
 
 use super::level_curve::LevelCurve;
 use fathom_core::prelude::*;
-use fathom_core::statistics::{Crossing, CurvePoint, Interval, Plateau, plateaus, rise};
+use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
 
 /// A declared limit at which a plateau may end.
 pub struct Limit {
@@ -175,4 +175,30 @@ pub(super) fn matches<'curve>(
         matches.push(matched);
     }
     matches
+}
+
+/// The widest interval of an end, in octaves: caches of neighbouring levels are at least as far apart, and one that reaches from the one
+/// to the other says of neither where it ends.
+const UNKNOWN_END: f64 = 2.0;
+
+/// The end of a level in bytes; `None` if it is too uncertain to be one.
+pub(super) fn end_of_level(ends: Crossing, core: Option<CoreUse>) -> Option<Found> {
+    let [value, low, high] = [ends.at, ends.interval.low, ends.interval.high].map(|log| log.exp2().round());
+    let measured = Measured { value, interval: Some(Interval { low, high }) };
+    let found = Found { core, ..Found::measured(measured, Dimension::Of(Unit::Bytes)) };
+    is_known(ends).then_some(found)
+}
+
+/// Whether an end is told well enough to be one.
+pub(super) fn is_known(ends: Crossing) -> bool {
+    ends.interval.high - ends.interval.low <= UNKNOWN_END
+}
+
+/// What is said of a level that ends far below what is declared.
+pub(super) const FAR_BELOW: &str =
+    ", of which the larger part is not to be seen here (others may use it, or it may not be available)";
+
+/// Whether a level ends below half of its limit, with its whole interval.
+pub(super) fn is_far_below(ends: Crossing, limit: &Limit) -> bool {
+    is_known(ends) && ends.interval.high < (limit.at as f64).log2() - 1.0
 }

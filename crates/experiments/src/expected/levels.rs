@@ -3,7 +3,9 @@
 use super::hierarchy;
 use super::level_curve::LevelCurve;
 pub use super::level_match::Limit;
-use super::level_match::{LimitMatch, ShownCurve, boundary, matches};
+use super::level_match::{
+    FAR_BELOW, LimitMatch, ShownCurve, boundary, end_of_level, is_far_below, is_known, matches,
+};
 use fathom_core::experiment::Piece;
 use fathom_core::prelude::*;
 use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau};
@@ -83,7 +85,8 @@ pub fn levels(limits: &[Limit], curve: &LevelCurve) -> Vec<Level> {
     for (limit, matched) in limits.iter().zip(matches(&shown, limits, memory)) {
         if let LimitMatch::By(_, ends) = matched {
             let from = levels.last().and_then(|before| before.to);
-            levels.push(Level { name: limit.name.clone(), from, to: Some(ends.at.exp2()) });
+            let name = limit.name.clone();
+            levels.push(Level { name, from, to: Some(ends.at.exp2()), end: end_of_level(ends, curve.core) });
         }
     }
     let memory = shown.memory_reached(limits);
@@ -91,6 +94,7 @@ pub fn levels(limits: &[Limit], curve: &LevelCurve) -> Vec<Level> {
         name: "memory".to_owned(),
         from: Some(from.exp2()),
         to: None,
+        end: None,
     }));
     levels
 }
@@ -172,7 +176,8 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
         LimitMatch::By(plateau, ends) => {
             let sized = end(plateau, *ends, shown.curve, (along, name));
             statement!(
-                "{name}: {value}{sized}, {origin} {declared}",
+                "{name}: {value}{sized}, {origin} {declared}{short}",
+                short = if is_far_below(*ends, limit) { FAR_BELOW } else { "" },
                 value = value(plateau, name, shown.core),
                 sized,
                 declared
@@ -208,16 +213,12 @@ fn latency_of(measured: Measured, core: Option<CoreUse>) -> Found {
     Found { core, ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) }
 }
 
-/// The widest interval of an end, in octaves: caches of neighbouring levels are at least as far apart, and one that reaches from the one
-/// to the other says of neither where it ends.
-const UNKNOWN_END: f64 = 2.0;
-
 /// The share by which a point of a plateau must be above it for certain so that the plateau is not flat up to its end.
 const ABOVE: f64 = 1.1;
 
 /// The statement on the end of a plateau of a curve, and whether it was flat up to there.
 fn end(plateau: &Plateau, ends: Crossing, curve: &[CurvePoint], (along, name): (Along, &str)) -> Statement {
-    if ends.interval.high - ends.interval.low > UNKNOWN_END {
+    if !is_known(ends) {
         return ", whose end is uncertain by more than a factor of 4".into();
     }
     let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5);
@@ -387,6 +388,8 @@ mod tests {
         }
         let text = text(&limits, &curve);
         assert!(text.contains("L3: {34.99") && text.contains("declared {268435456}"), "{text}");
+        assert!(text.contains("declared {268435456}, of which the larger part is not to be seen"), "{text}");
+        assert_eq!(text.matches("the larger part").count(), 1, "the others end where they are declared to");
         assert!(text.contains("memory: {141.99") && !text.contains("nothing is declared"), "{text}");
     }
 

@@ -205,7 +205,7 @@ mod tests {
             size if size <= second => 5.0,
             _ => 100.0,
         };
-        let level = |name: &str, from, to| Level { name: name.to_owned(), from, to };
+        let level = |name: &str, from, to| Level { name: name.to_owned(), from, to, end: None };
         let levels = [
             level("L1", None, Some(first)),
             level("L2", Some(first), Some(second)),

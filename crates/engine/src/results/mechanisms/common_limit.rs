@@ -2,12 +2,13 @@
 
 use super::{Conclusion, Premises, Rule, shared_path};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Found, Known, Placement, Selector, Statement, statement};
+use fathom_core::experiment::{Found, Known, Placement, Point, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "common_limit",
-    condition: "what all cores read together is below 1.2 times what one reads at its best, with the whole interval of the ratio, and it is \
-                not shown that CPUs farther apart move more",
+    condition: "what all cores read together is below 1.2 times what one reads, by the same method and in the same experiment where that \
+                was measured and else at its best, with the whole interval of the ratio, and it is not shown that CPUs farther apart \
+                move more",
     judge,
     points: &[READ, TOGETHER, COPIED],
 };
@@ -32,7 +33,8 @@ const COPIED: Selector = Selector::only(
 /// From this factor on more cores read more than one.
 pub(super) const MORE: f64 = 1.2;
 
-/// What all cores read of memory, beside one of them at its best.
+/// What all cores read of memory, beside one of them: by the method that reads the most together of those that were measured with one
+/// thread as well; where none was, beside one at its best.
 #[derive(Clone, Copy)]
 pub(super) struct BesideOne {
     pub(super) cores: u64,
@@ -44,9 +46,21 @@ impl BesideOne {
     /// `None` where fewer than two cores were measured, or a rate is of several states.
     pub(super) fn of(known: &Known) -> Option<BesideOne> {
         let (cores, together) = most(&TOGETHER, known)?;
-        let own = best(&TOGETHER, 1, known);
-        let alone = READ.surest(known).map(|(_, rate)| rate).filter(|rate| !rate.is_mixture);
-        let one = own.into_iter().chain(alone).max_by(|one, other| one.value.total_cmp(&other.value))?;
+        let all = TOGETHER.all(known);
+        let by = |method: &str, threads| {
+            let is_mine =
+                |point: &Point| point.is("method", method) && point.number_of("threads") == Some(threads);
+            let mine = all.iter().filter(|(point, rate)| is_mine(point) && !rate.is_mixture);
+            mine.map(|(_, rate)| *rate).max_by(|one, other| one.at_least().total_cmp(&other.at_least()))
+        };
+        let methods = all.iter().filter_map(|(point, _)| point.name_of("method"));
+        let alike = methods.filter_map(|method| Some((by(method, cores)?, by(method, 1)?)));
+        if let Some((together, one)) =
+            alike.max_by(|(one, _), (other, _)| one.at_least().total_cmp(&other.at_least()))
+        {
+            return Some(BesideOne { cores, together, one });
+        }
+        let one = READ.surest(known).map(|(_, rate)| rate).filter(|rate| !rate.is_mixture)?;
         Some(BesideOne { cores, together, one })
     }
 
@@ -165,6 +179,19 @@ mod tests {
         let alike = concluded(33e9, 33e9).expect("a mechanism");
         assert!(alike.contains("Whether it is the memory or the path"), "{alike}");
         assert_eq!(concluded(58e9, 58e9), None, "twice as much is no common limit");
+    }
+
+    #[test]
+    fn all_cores_stand_beside_one_by_the_same_method_in_the_same_experiment() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        READ.plant_at(&mut known, &[("method", json!("sse")), ("size", json!(1))], 17e9);
+        for (method, threads, rate) in [("sse", 1, 14e9), ("sse", 2, 23e9), ("word loop", 2, 25e9)] {
+            let set = [("method", json!(method)), ("size", json!(1)), ("threads", json!(threads))];
+            TOGETHER.plant_at(&mut known, &set, rate);
+        }
+        let beside = BesideOne::of(&known).expect("two cores");
+        assert_eq!((beside.together.value, beside.one.value), (23e9, 14e9));
     }
 
     #[test]

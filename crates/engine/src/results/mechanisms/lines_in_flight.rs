@@ -91,14 +91,15 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
     )
 }
 
-/// Whether more cores read more than one does at its best: if so, the lines in flight of one core are its limit.
+/// Whether more cores read more than one does: if so, what limits one is its own, and its lines in flight may be that.
 fn together(premises: &Premises) -> Option<Statement> {
     let beside = BesideOne::of(premises.known)?;
     let cores = beside.cores;
     let times = beside.times().named("read by all cores over one");
     if beside.is_more() {
         Some(statement!(
-            " {cores} cores read {times} times as much as one: one core is limited by its lines in flight, not by the memory.",
+            " {cores} cores read {times} times as much as one: what limits the reading of one is its own, as its lines in flight are, and \
+             not the memory.",
             times
         ))
     } else {
@@ -106,7 +107,7 @@ fn together(premises: &Premises) -> Option<Statement> {
         let is_of_the_path = shared_path::judge(premises).is_some();
         (beside.is_no_more() && !is_of_the_path).then(|| {
             statement!(
-                " {cores} cores read less than {most} times as much as one: the lines in flight of one core are not the limit.",
+                " {cores} cores read less than {most} times as much as one: the lines in flight of one core are not the limit of its reading.",
                 most = MORE.to_string()
             )
         })
@@ -151,7 +152,9 @@ mod tests {
             "{because}"
         );
         assert!(
-            because.contains("2 cores read {1.9} times as much as one: one core is limited by its lines"),
+            because.contains(
+                "2 cores read {1.9} times as much as one: what limits the reading of one is its own"
+            ),
             "{because}"
         );
     }

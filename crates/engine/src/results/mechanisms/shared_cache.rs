@@ -4,12 +4,13 @@
 use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::CLOSE;
 use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::{Dimension, Found, Known, Point, Selector, Statement, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Levels, Point, Selector, Statement, statement};
 use fathom_core::quantity::{Unit, declared};
 
 pub(super) const RULE: Rule = Rule {
     name: "usable_last_cache",
-    condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared",
+    condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared; or the level that a \
+                curve of loads shows ends below half of what is declared, with its whole interval",
     judge,
     points: &[LOADS, FILES, READ],
 };
@@ -37,22 +38,48 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
     let cpu = known.machine.measured_cpu();
     let stated = known.machine.data_cache_bytes(cpu, known.machine.last_level(cpu)?)?;
-    let others = [cached_files(known), full_speed(stated, known)];
-    let all: Vec<Edge> = [Some(loads(known)?)].into_iter().chain(others).flatten().collect();
-    let below = all.iter().all(|edge| edge.beyond < stated);
-    if all.len() < 2 || !below {
-        return None;
-    }
-    let (least, most) = bounds(&all);
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let level = format!("L{}", known.machine.last_level(cpu)?);
-    let beyond_second = (!is_visible(premises, &level)).then(|| beyond_the_second(known, least)).flatten();
-    let headline =
-        headline(is_visible(premises, &level), size(stated), [size(least), size(most)], beyond_second);
+    let shown = shown(premises);
+    let others = [cached_files(known), full_speed(stated, known)].into_iter().flatten();
+    let all: Vec<Edge> =
+        loads(known).map(|own| [own].into_iter().chain(others).collect()).unwrap_or_default();
+    let below = all.iter().all(|edge| edge.beyond < stated);
+    if all.len() < 2 || !below {
+        return far_below(&level, size(stated), &shown?);
+    }
+    let (least, most) = bounds(&all);
+    let is_visible = shown.is_none_or(|shown| shown.named(&level).is_some());
+    let beyond_second = (!is_visible).then(|| beyond_the_second(known, least)).flatten();
+    let headline = headline(is_visible, size(stated), [size(least), size(most)], beyond_second);
     let edges = Statement::joined(all.into_iter().map(|edge| edge.statement), "; ")?;
-    let why = " The rest may be used by other guests, or not be available to this one; that is not visible from \
-               inside.";
-    Some(Conclusion::of(headline, statement!("{edges}.{why}", edges)))
+    Some(Conclusion::of(headline, statement!("{edges}. {WHY}", edges)))
+}
+
+const WHY: &str =
+    "The rest may be used by other guests, or not be available to this one; that is not visible from inside.";
+
+/// By a flat part of the curve of loads alone, if its end is certainly below half of what is declared.
+fn far_below(level: &str, declared: Found, shown: &Levels) -> Option<Conclusion> {
+    let end = shown.named(level)?.end?;
+    end.ends().filter(|(_, high)| *high < declared.value / 2.0)?;
+    let share = end.share_of(declared).named("last cache, found over declared");
+    let on = match shown.of.name_of("pages") {
+        Some(pages) if shown.levels.iter().any(|one| one.name == level) => format!(" on {pages} pages"),
+        Some(pages) => format!(" on other than {pages} pages"),
+        None => String::new(),
+    };
+    let headline = statement!(
+        "Of the last-level cache, declared as {declared}, loads of this core{on} find {end}.",
+        declared = declared.named("last cache, declared"),
+        on,
+        end = end.named("last cache, end of its level")
+    );
+    let because = statement!(
+        "The level that the curve of loads shows ends at {share} of what is declared. {WHY}",
+        share
+    );
+    Some(Conclusion::of(headline, because))
 }
 
 /// What is known of the end of the last-level cache, between two sizes: of a level that the curve of loads does not show it is not said
@@ -100,13 +127,12 @@ fn beyond_the_second(known: &Known, within: u64) -> Option<Statement> {
     ))
 }
 
-/// Whether the curve of loads shows a level, by the function that every report takes its levels from; where it shows none at all, too
-/// little is known to say that it does not.
-fn is_visible(premises: &Premises, level: &str) -> bool {
+/// The levels that the curves of loads show, by the function that every report takes its levels from; where they show none at all, too
+/// little is known to say that one is missing.
+fn shown(premises: &Premises) -> Option<Levels> {
     let loads = premises.points.iter().find(|point| point.experiment == LOADS.experiment);
-    let method = loads.and_then(|point| point.method().ok());
-    let shown = method.and_then(|method| (method.about().shown.levels)(premises.known));
-    shown.is_none_or(|shown| shown.levels.iter().any(|one| one.name == level))
+    let method = loads.and_then(|point| point.method().ok())?;
+    (method.about().shown.levels)(premises.known)
 }
 
 /// The two sizes between which a working set no longer fits into the cache.
@@ -253,6 +279,21 @@ mod tests {
         assert!(!text(false).contains("usable") && text(false).contains("no flat part that ends"));
         let at_once = headline(false, size(300), [size(8); 2], None).plain();
         assert!(at_once.contains("ends at about"), "{at_once}");
+    }
+
+    #[test]
+    fn a_level_that_ends_below_half_of_what_is_declared_is_enough_by_itself() {
+        use fathom_core::experiment::Level;
+        let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
+        let said = |within: f64| {
+            let end = fathom_described::found_within(within, (10 * MIB) as f64, Dimension::Of(Unit::Bytes));
+            let level = Level { name: "L3".to_owned(), from: None, to: Some(end.value), end: Some(end) };
+            let shown = Levels { of: Point::new(), along: "size", levels: vec![], elsewhere: vec![level] };
+            far_below("L3", size(32 * MIB), &shown).map(|conclusion| conclusion.headline.plain())
+        };
+        let small = said(0.2).expect("a conclusion");
+        assert!(small.ends_with(&format!("find {{{}}}.", 10 * MIB)), "{small}");
+        assert_eq!(said(0.7), None, "it may be more than half");
     }
 
     #[test]

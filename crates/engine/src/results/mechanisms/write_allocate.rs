@@ -4,14 +4,14 @@
 use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{Found, Known, Selector, Statement, statement};
+use fathom_core::experiment::{Found, Known, Placement, Point, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "write_allocate",
     condition: "non-temporal stores write memory significantly faster than the same stores through the caches, and \
                 twice as fast within a factor of 1.25",
     judge,
-    points: &[WRITE, COPY],
+    points: &[WRITE, COPY, COPY_BY_THREADS],
 };
 
 const WRITE: Selector = Selector::only(
@@ -23,18 +23,27 @@ const COPY: Selector = Selector::only(
     &[("kind", Name("copy")), ("level", Name("memory")), ("method", Any), ("size", Any)],
 );
 
+/// The same by several threads, and by one of them.
+const COPY_BY_THREADS: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[("kind", Name("copy")), ("level", Name("memory")), ("method", Any), ("size", Any), ("threads", Any)],
+)
+.at(Placement::Spread);
+
 const NON_TEMPORAL: &str = " non-temporal";
 
-/// The same stores, through the caches and non-temporal.
+/// The same stores, through the caches and non-temporal, of one experiment.
 struct StorePair {
     method: String,
+    experiment: &'static str,
+    threads: Option<u64>,
     through: Found,
     past: Found,
 }
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
-    let StorePair { method, through, past } = quickest(&WRITE, known)?;
+    let StorePair { method, through, past, .. } = quickest(&WRITE, known)?;
     let times = past.over(through);
     let faster = past.value > through.value && past.differs_from(&through) == Some(true);
     if !faster || distance(times.value / 2.0) > CLOSE {
@@ -69,26 +78,59 @@ fn beside_twice(times: Found) -> &'static str {
     }
 }
 
-/// One of the three transfers of a copy is the read for ownership.
-fn copied(known: &Known) -> Statement {
-    let Some(StorePair { method, through, past }) = quickest(&COPY, known) else {
-        return Statement::default();
+/// What the effect makes of a copy: one of the three transfers is the read for ownership.
+const OF_A_COPY: f64 = 1.5;
+
+/// Whether a copy shows the effect, by the pair of rates that tells their ratio best.
+fn copied(known: &Known) -> Option<Statement> {
+    let pairs = [COPY, COPY_BY_THREADS].into_iter().flat_map(|points| pairs(&points, known));
+    let alike = pairs.filter(|pair| {
+        let is_of_several = pair.past.is_mixture || pair.through.is_mixture;
+        pair.past.is_of_the_state_of(&pair.through) && !is_of_several
+    });
+    let width = |pair: &StorePair| pair.past.over(pair.through).ends().map(|(low, high)| high / low);
+    let by_width = alike.filter_map(|pair| Some((width(&pair)?, pair)));
+    let (_, pair) = by_width.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
+    let StorePair { method, experiment, threads, through, past } = pair;
+    let times = past.over(through);
+    let differs = past.differs_from(&through) == Some(true);
+    let verdict = match times.ends()? {
+        (_, high) if !differs && high >= OF_A_COPY => ", too wide to tell whether it does",
+        _ if !differs => ", which does not show it",
+        (low, high) if low <= OF_A_COPY && OF_A_COPY <= high => ", as it would",
+        _ => "",
     };
-    let times = past.times_as("fast", through, "non-temporal over through the caches, copy");
-    statement!(" The same effect would make a copy ({method}) 1.5 times as fast; measured: {times}.", times)
+    let threads =
+        threads.map(|threads| format!(", {threads} {}", if threads == 1 { "thread" } else { "threads" }));
+    Some(statement!(
+        " The same effect would make a copy {OF_A_COPY} times as fast; measured, where the intervals are narrowest \
+         ({method}{threads}, {experiment}): {past}, through the caches {through}, {times} times{verdict}.",
+        threads = threads.unwrap_or_default(),
+        past = past.named("copy, non-temporal"),
+        through = through.named("copy, through the caches"),
+        times = times.named("non-temporal over through the caches, copy")
+    ))
+}
+
+/// Every method in both forms, with all else alike.
+fn pairs(points: &Selector, known: &Known) -> Vec<StorePair> {
+    let all = points.all(known);
+    let pair = |(point, past): &(&Point, Found)| {
+        let plain = point.name_of("method")?.strip_suffix(NON_TEMPORAL)?;
+        let of_caches = |(other, _): &&(&Point, Found)| {
+            other.is("method", plain) && other.without("method") == point.without("method")
+        };
+        let (_, through) = all.iter().find(of_caches)?;
+        let (method, threads) = (plain.to_owned(), point.number_of("threads"));
+        Some(StorePair { method, experiment: points.experiment, threads, through: *through, past: *past })
+    };
+    all.iter().filter_map(pair).collect()
 }
 
 /// The method whose non-temporal form is the fastest, in both forms.
 fn quickest(points: &Selector, known: &Known) -> Option<StorePair> {
-    let all = points.all(known).into_iter();
-    let all: Vec<(&str, Found)> =
-        all.filter_map(|(point, rate)| Some((point.name_of("method")?, rate))).collect();
-    let pair = |(name, past): &(&str, Found)| {
-        let plain = name.strip_suffix(NON_TEMPORAL)?;
-        let (_, through) = all.iter().find(|(other, _)| *other == plain)?;
-        Some(StorePair { method: plain.to_owned(), through: *through, past: *past })
-    };
-    all.iter().filter_map(pair).max_by(|one, other| one.past.value.total_cmp(&other.past.value))
+    let pairs = pairs(points, known).into_iter();
+    pairs.max_by(|one, other| one.past.value.total_cmp(&other.past.value))
 }
 
 #[cfg(test)]
@@ -96,20 +138,31 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Dimension;
+    use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Interval, Measured};
     use serde_json::json;
 
     fn conclusion(past: f64) -> Option<Conclusion> {
+        copying(past, (15e9, 0.02), (15e9, 0.1))
+    }
+
+    /// Copies past the caches at these rates, each within this share, by memory/bandwidth and by two threads; through the caches at ten.
+    fn copying(past: f64, copied: (f64, f64), by_threads: (f64, f64)) -> Option<Conclusion> {
         let machine = planted::machine();
         let mut known = Known::new(&machine, None);
-        let mut plant = |points: &Selector, method: &str, rate| {
-            points.plant_at(&mut known, &[("method", json!(method)), ("size", json!(1))], rate);
+        let mut plant = |points: &Selector, method: &str, (rate, within): (f64, f64)| {
+            let set = [("method", json!(method)), ("size", json!(1)), ("threads", json!(2))];
+            let set = if *points == COPY_BY_THREADS { &set[..] } else { &set[..2] };
+            let rate = fathom_described::found_within(within, rate, Dimension::Of(Unit::BytesPerSecond));
+            known.learn(points.experiment, &points.point(set), rate);
         };
-        plant(&WRITE, "avx2", 10e9);
-        plant(&WRITE, "avx2 non-temporal", past);
-        plant(&WRITE, "memset", 40e9);
-        plant(&COPY, "avx2", 10e9);
-        plant(&COPY, "avx2 non-temporal", 15e9);
+        plant(&WRITE, "avx2", (10e9, 0.02));
+        plant(&WRITE, "avx2 non-temporal", (past, 0.02));
+        plant(&WRITE, "memset", (40e9, 0.02));
+        plant(&COPY, "avx2", (10e9, copied.1));
+        plant(&COPY, "avx2 non-temporal", copied);
+        plant(&COPY_BY_THREADS, "avx2", (10e9, by_threads.1));
+        plant(&COPY_BY_THREADS, "avx2 non-temporal", by_threads);
         judge(&Premises { known: &known, points: &[] })
     }
 
@@ -117,9 +170,23 @@ mod tests {
     fn stores_that_do_not_read_their_line_are_twice_as_fast() {
         let conclusion = conclusion(20e9).expect("a mechanism");
         assert!(conclusion.headline.plain().contains("write memory {2} times as fast"));
-        assert!(conclusion.because.plain().contains(
-            "The same effect would make a copy (avx2) 1.5 times as fast; measured: {1.5} times as fast."
-        ));
+        let because = conclusion.because.plain();
+        assert!(
+            because.contains("(avx2, memory/bandwidth): {15000000000}, through the caches {10000000000}, {1.5} times, as it would."),
+            "{because}"
+        );
+    }
+
+    #[test]
+    fn a_copy_is_judged_by_the_pair_that_tells_most() {
+        let said =
+            |copied, by_threads| copying(20e9, copied, by_threads).expect("a mechanism").because.plain();
+        let sharp = said((12.5e9, 0.3), (15e9, 0.03));
+        assert!(sharp.contains("(avx2, 2 threads, memory/parallel_bandwidth)"), "{sharp}");
+        assert!(
+            said((12.5e9, 0.3), (12.5e9, 0.4)).contains("{1.25} times, too wide to tell whether it does.")
+        );
+        assert!(said((10.1e9, 0.03), (12.5e9, 0.4)).contains("{1.01} times, which does not show it."));
     }
 
     #[test]

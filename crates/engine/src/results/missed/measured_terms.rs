@@ -277,8 +277,13 @@ mod tests {
 
     #[test]
     fn a_cache_that_the_curve_does_not_show_has_no_load_of_its_own() {
-        let level = |name: &str| Level { name: name.to_owned(), from: None, to: None };
-        let shown = Levels { of: Point::new(), along: "size", levels: vec![level("L1"), level("memory")] };
+        let level = |name: &str| Level { name: name.to_owned(), from: None, to: None, end: None };
+        let shown = Levels {
+            of: Point::new(),
+            along: "size",
+            levels: vec![level("L1"), level("memory")],
+            elsewhere: vec![],
+        };
         let levels = [(LOADS.to_owned(), shown)];
         assert!(shows(&levels, "L1") && !shows(&levels, "L3"));
         assert!(shows(&[], "L3"), "without a curve too little is known");

@@ -14,6 +14,7 @@
 //! Otherwise it is not explained, and the candidates are listed with the measurement that excludes each.
 //! Whether something that the run cannot separate took part (mitigations, a paravirtual hypervisor) is said as such.
 
+mod foreign_terms;
 mod candidate;
 mod excluded;
 mod measured_terms;

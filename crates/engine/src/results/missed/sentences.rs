@@ -1,7 +1,7 @@
 //! The sentences about misses.
 
 use super::candidate::{MissCandidate, changed_input};
-use super::{Figures, Judged, excluded};
+use super::{Figures, Judged, excluded, foreign_terms};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::{Explanation, MissTally};
 use fathom_core::experiment::{
@@ -250,16 +250,18 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
+    let foreign = foreign_terms::of(&miss.missed, figures.supported.machine);
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
-        "{why}{entry}{possible}{near}{parts}{inputs}{excluded}{inseparable}",
+        "{why}{entry}{possible}{near}{parts}{inputs}{excluded}{foreign}{inseparable}",
         entry,
         possible,
         near,
         parts,
         inputs,
         excluded,
+        foreign,
         inseparable
     )
 }

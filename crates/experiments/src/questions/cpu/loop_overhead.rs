@@ -223,14 +223,7 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
     let each = along.iter().filter(|(count, total)| *count > 0 && is_of_line(total));
     let is_flat = |(count, total): &&(u64, Found)| total.value / *count as f64 <= slope.value * (1.0 + NEAR);
     let from = each.rev().take_while(is_flat).last().map(|(count, _)| *count);
-    let ends = cycles.interval.unwrap_or(Interval { low: cycles.value, high: cycles.value });
-    let judged = if ends.high < 1.0 - NEAR {
-        "less than a single addition takes, so the core completes several iterations per cycle"
-    } else if ends.low <= 1.0 + NEAR {
-        "as many as a single addition takes"
-    } else {
-        "more than a single addition takes; the run does not measure what takes the rest"
-    };
+    let judged = beside_an_addition(cycles);
     let flat = match from {
         Some(count) => {
             format!(
@@ -248,6 +241,20 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
         slope = slope.named("iteration, counter in a register"),
         cycles = cycles.named("iteration, cycles")
     ))
+}
+
+/// Whether a number of cycles is that of a single addition.
+fn beside_an_addition(cycles: Found) -> &'static str {
+    let ends = cycles.interval.unwrap_or(Interval { low: cycles.value, high: cycles.value });
+    if ends.high < 1.0 - NEAR {
+        "less than a single addition takes, so the core completes several iterations per cycle"
+    } else if ends.low > 1.0 + NEAR {
+        "more than a single addition takes; the run does not measure what takes the rest"
+    } else if ends.low >= 1.0 - NEAR && ends.high <= 1.0 + NEAR {
+        "as many as a single addition takes"
+    } else {
+        "not shown to be more or fewer than the one that a single addition takes"
+    }
 }
 
 #[cfg(test)]
@@ -285,6 +292,11 @@ mod tests {
             one.contains("as many as a single addition takes") && one.contains("From 32 iterations on"),
             "{one}"
         );
+        let within = |share: f64, cycles: f64| {
+            beside_an_addition(fathom_described::found_within(share, cycles, Dimension::Cycles))
+        };
+        assert!(within(0.25, 1.29).starts_with("not shown to be more"), "its interval begins at one");
+        assert!(within(0.03, 1.0).starts_with("as many as a single addition"));
         assert!(said_of(0.75, 0.75).contains("more than a single"), "one and a half pass unremarked");
         assert!(said_of(0.25, 0.75).contains("less than a single"));
     }

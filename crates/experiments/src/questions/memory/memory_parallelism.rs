@@ -141,12 +141,12 @@ impl Experiment for MemoryParallelism {
     }
 }
 
-/// The number of chases up to which more of them help, in a sentence; nothing if only the ends were measured.
+/// The number of chases beyond which no more of them are shown to help, in a sentence; nothing if only the ends were measured.
 fn helpful(latencies: &[(u64, Found)]) -> String {
     let Some((most, _)) = latencies.last().filter(|_| latencies.len() > 2) else { return String::new() };
     match paying(latencies) {
         all if all == *most => format!(" More chases help up to {all}, the most measured."),
-        paying => format!(" More chases help up to {paying}."),
+        paying => format!(" Beyond {paying} chases no further gain is shown."),
     }
 }
 
@@ -175,6 +175,11 @@ fn point(chases: u64, size: u64) -> Point {
         .named(&PAGES, Pages::Huge.name())
         .named(&LEVEL, Level::Memory.name())
         .with(&SIZE, size)
+}
+
+/// One load at a time, with the name of this experiment.
+pub fn one_load(known: &Known) -> Option<(&'static str, Found)> {
+    Some((ABOUT.name, known.found(ABOUT.name, &point(1, set_bytes(known.machine)))?))
 }
 
 /// Four times the last-level cache of the measured CPU: in a random cycle the cache then holds one line in fifty of the set.

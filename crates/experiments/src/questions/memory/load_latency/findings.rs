@@ -5,6 +5,7 @@ use crate::apparatus::memory::pages::Pages;
 use crate::expected::level_curve::LevelCurve;
 use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
 use crate::expected::{core_facts, last_cache, levels};
+use crate::questions::memory::{loaded_latency, memory_parallelism};
 use fathom_core::experiment::well_within;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
@@ -15,27 +16,68 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let levels = |pages: Pages| levels::of_caches(known, pages.name(), &curve(pages));
     let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
     let last = last_cache::short_of_declared(known, &huge);
-    let first = Pages::ALL.into_iter().filter_map(levels).collect::<Vec<_>>();
-    let (first, others) = first.split_at(first.len().min(1));
-    let more = [translation_share(known), three_versions(known), beside_tables(known)];
-    first
-        .iter()
-        .cloned()
-        .chain(last)
-        .chain(more.into_iter().flatten())
-        .chain(others.iter().cloned())
-        .collect()
+    let more =
+        [last, of_large_arrays(known), translation_share(known), three_versions(known), beside_tables(known)];
+    Pages::ALL.into_iter().filter_map(levels).chain(more.into_iter().flatten()).collect()
 }
 
-/// The levels of the curve on huge pages, where translation adds least; if none were available, on base pages.
+/// The levels of the curve on huge pages, where translation adds least; if none were available, on base pages. Those that only the other
+/// curve shows stand beside them.
 pub fn levels(known: &Known) -> Option<Levels> {
-    Pages::ALL.into_iter().find_map(|pages| {
+    let of_pages = |pages| {
         let of = cycle_point(pages, 0);
         let curve = LevelCurve::along(known, NAME, &of, &SIZE);
         let levels = levels::levels(&levels::limits_of_caches(known), &curve);
         let of = of.without(SIZE.name);
-        (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels })
-    })
+        (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels, elsewhere: vec![] })
+    };
+    Pages::ALL.into_iter().filter_map(of_pages).reduce(Levels::beside)
+}
+
+/// The latencies of arrays beyond the caches in one sentence, by their size and pages, with those by other experiments: each of its own
+/// state of the core, which is named.
+fn of_large_arrays(known: &Known) -> Option<Finding> {
+    let chased = memory_parallelism::set_bytes(known.machine);
+    let by_others = [memory_parallelism::one_load(known), loaded_latency::without_load(known)];
+    let mut loads: Vec<Statement> = vec![];
+    let mut sizes: Vec<u64> = vec![];
+    for pages in Pages::ALL {
+        let curve = known.found_along(NAME, &cycle_point(pages, 0), &SIZE);
+        sizes.extend(curve.last().map(|(size, _)| *size).filter(|size| *size > chased));
+    }
+    sizes.extend([chased]);
+    sizes.sort_unstable();
+    sizes.dedup();
+    for size in sizes {
+        for pages in Pages::ALL {
+            let own = known.found(NAME, &cycle_point(pages, size)).map(|load| (NAME, load));
+            let others = by_others.iter().flatten().filter(|_| size == chased && pages == Pages::Huge);
+            for (by, load) in own.into_iter().chain(others.copied()) {
+                let of = format!("{} on {} pages", declared::size(size), pages.name());
+                loads.push(latency_in_words(load, &of, by));
+            }
+        }
+    }
+    let several = loads.len() > 1;
+    let loads = Statement::joined(loads, ", ").filter(|_| several)?;
+    Some(finding!(
+        Question::Experiment,
+        "Loads one at a time from large arrays, by size and pages: {loads}.",
+        loads
+    ))
+}
+
+/// A latency with what it is of in words, its state of the core too.
+fn latency_in_words(load: Found, of: &str, by: &str) -> Statement {
+    let state = match load.core {
+        Some(CoreUse::Alone) => ", core alone",
+        Some(CoreUse::Shared) => ", core shared",
+        Some(CoreUse::Mixture | CoreUse::Both) => ", core shared part of the time",
+        None => "",
+    };
+    let by_another = if by == NAME { String::new() } else { format!(", {by}") };
+    let load = Found { core: None, ..load }.named(&format!("load from {of}{by_another}"));
+    statement!("{load} ({of}{state}{by_another})", load)
 }
 
 /// The table from which report 001 predicted (its table 16; Stokes, Understanding CPU caching and performance, 2002), the range that
@@ -212,6 +254,28 @@ mod tests {
             }
         }
         three_versions(&known).unwrap().statement.plain()
+    }
+
+    #[test]
+    fn latencies_of_large_arrays_name_their_size_pages_and_state_of_the_core() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let chased = memory_parallelism::set_bytes(&machine);
+        let load = |value: f64, core: CoreUse| {
+            let found = fathom_described::found_within(0.02, value, Dimension::Of(Unit::Nanoseconds));
+            Found { core: Some(core), ..found }
+        };
+        known.learn(NAME, &cycle_point(Pages::Huge, 4 * chased), load(220.0, CoreUse::Alone));
+        assert_eq!(of_large_arrays(&known), None, "one latency needs no order");
+        known.learn(NAME, &cycle_point(Pages::Base, chased), load(225.0, CoreUse::Shared));
+        let text = of_large_arrays(&known).expect("two latencies").statement.plain();
+        let of = |size: u64| declared::size(size);
+        let expected = format!(
+            "{{225}} ({} on base pages, core shared), {{220}} ({} on huge pages, core alone).",
+            of(chased),
+            of(4 * chased)
+        );
+        assert!(text.ends_with(&expected), "{text}");
     }
 
     /// Loads in arrays of 256, 320 and 384 KiB on a core whose TLB reaches 288 KiB, on base pages and on huge ones.

@@ -8,62 +8,61 @@ use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
     let of_kind = |kind| {
-        let kernel = best(kind, known)?;
-        beside_one_core(kernel, known).or_else(|| of_kernel(kernel, known))
+        let beside_one = best(kind, known, true).and_then(|kernel| of_kernel(kernel, known));
+        beside_one.or_else(|| beside_one_core(best(kind, known, false)?, known))
     };
     Kind::ALL.into_iter().filter_map(of_kind).collect()
 }
 
-/// The kernel of a kind whose rate of all threads together is at least the greatest.
-fn best(kind: Kind, known: &Known) -> Option<&'static Kernel> {
+fn rate(kernel: &Kernel, threads: u64, known: &Known) -> Option<Found> {
+    known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)))
+}
+
+/// The kernel of a kind whose rate of all threads together is at least the greatest, perhaps only of those with a rate of one thread as
+/// well: one thread is compared by the same method.
+fn best(kind: Kind, known: &Known, is_with_one: bool) -> Option<&'static Kernel> {
     let all = known.machine.allowed_cpus().len() as u64;
-    let measured = KERNELS.iter().filter(|kernel| kernel.kind == kind).filter_map(|kernel| {
-        let rate = known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?;
-        Some((kernel, rate.at_least()))
-    });
+    let kernels = KERNELS.iter().filter(|kernel| kernel.kind == kind);
+    let mine = kernels.filter(|kernel| !is_with_one || rate(kernel, 1, known).is_some());
+    let measured = mine.filter_map(|kernel| Some((kernel, rate(kernel, all, known)?.at_least())));
     measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
 }
 
+/// All threads beside one, which this experiment measured alike.
 fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let all = known.machine.allowed_cpus().len() as u64;
-    let rate = |threads| known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)));
-    let (one, together) = (rate(1)?, rate(all).filter(|_| all > 1)?);
+    let (one, together) = (rate(kernel, 1, known)?, rate(kernel, all, known).filter(|_| all > 1)?);
     let what = format!("{}, {}", kernel.kind.name(), kernel.method);
-    if let Some(alone) = on_another_core(kernel, one, known) {
-        let times = |of: Found, by: &str| {
-            if together.differs_from(&of) == Some(false) {
-                return "not significantly different from".into();
-            }
-            let times = together.over(of).named(&format!("{all} threads over one, {what}{by}"));
-            statement!("{times} times", times)
-        };
-        let finding = finding!(
-            Question::Bandwidth,
-            "{all} threads {name} ({method}) {together} together, {here} what one moves here, {one}, and {there} what it moves by \
-             memory/bandwidth, {alone}: the two rates of one thread differ.",
-            name = kernel.kind.name(),
-            method = kernel.method,
-            together = together.named(&format!("{all} threads, {what}")),
-            one = one.named(&format!("one thread, {what}")),
-            alone = alone.named(&format!("one thread, {what}, memory/bandwidth")),
-            here = times(one, ""),
-            there = times(alone, ", memory/bandwidth")
-        );
-        return Some(finding.about(what));
-    }
     Some(
         finding!(
             Question::Bandwidth,
-            "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.",
+            "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.{elsewhere}{copied}",
             name = kernel.kind.name(),
             method = kernel.method,
             together = together.named(&format!("{all} threads, {what}")),
             one = one.named(&format!("one thread, {what}")),
             ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
-            share = share_of_the_channels(kernel, together, known)
+            share = share_of_the_channels(kernel, together, known),
+            elsewhere = on_another_core(kernel, one, known),
+            copied = copied(kernel.kind, together, known)
         )
         .about(what),
     )
+}
+
+/// That a copy moves more than what is read: then the rate of reading is not the limit of the memory.
+fn copied(kind: Kind, together: Found, known: &Known) -> Option<Statement> {
+    let all = known.machine.allowed_cpus().len() as u64;
+    let copied = rate(best(Kind::Copy, known, false)?, all, known).filter(|_| kind == Kind::Read)?;
+    let is_more = copied.value > together.value && copied.differs_from(&together) == Some(true);
+    is_more.then(|| {
+        statement!(
+            " Copying they move {copied}, each byte counted as read and as written, which is {times} times as much: the rate of reading \
+             is not the limit of the memory.",
+            copied = copied.named("all threads, copy beside read"),
+            times = copied.over(together).named("copy over read, all threads")
+        )
+    })
 }
 
 /// What share of the channels' bandwidth all threads carry at least; nothing where that is not known.
@@ -78,22 +77,38 @@ fn share_of_the_channels(kernel: &Kernel, together: Found, known: &Known) -> Opt
     ))
 }
 
-/// What one thread moves by the same method in `memory/bandwidth`, if that is significantly another rate: then there are two ratios.
-fn on_another_core(kernel: &Kernel, one: Found, known: &Known) -> Option<Found> {
+/// What one thread moves by the same method in `memory/bandwidth`, if that is significantly another rate.
+fn on_another_core(kernel: &Kernel, one: Found, known: &Known) -> Option<Statement> {
     let size = working_set::in_memory(known.machine);
-    let alone = known.found("memory/bandwidth", &bandwidth::point(kernel, size))?;
-    (alone.differs_from(&one) == Some(true)).then_some(alone)
+    let other = known.found("memory/bandwidth", &bandwidth::point(kernel, size))?;
+    let states = match (one.core, other.core) {
+        (None, Some(CoreUse::Alone)) => " with its core alone (here with whatever the core did)",
+        _ => "",
+    };
+    let what = format!("one thread, {}, {}, memory/bandwidth", kernel.kind.name(), kernel.method);
+    (other.differs_from(&one) == Some(true)).then(|| {
+        statement!(
+            " By memory/bandwidth one thread moves {other}{states}: the two rates of one thread differ.",
+            other = other.named(&what)
+        )
+    })
 }
 
 /// What is said of threads on several CPUs beside one on a core whose state was told.
-const UNLIKE_STATES: &str =
-    " Several threads' rate is of whatever else used their cores, that of one is of one state of its core.";
+fn unlike_states(together: Found, one: Found) -> &'static str {
+    match (together.core, one.core) {
+        (None, Some(CoreUse::Alone | CoreUse::Shared)) => {
+            " Several threads' rate is of whatever else used their cores, that of one is of one state of its core."
+        }
+        _ => "",
+    }
+}
 
-/// All threads beside one core as `memory/bandwidth` measured it, which has more methods than this experiment has of one thread: bytes
+/// All threads beside one core as `memory/bandwidth` measured it, where this experiment has no rate of one thread, as in quick runs: bytes
 /// counted alike, each by its fastest method.
 fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let all = known.machine.allowed_cpus().len() as u64;
-    let together = known.found(ABOUT.name, &point(kernel, all, all_bytes(all, known.machine)))?;
+    let together = rate(kernel, all, known)?;
     let size = working_set::in_memory(known.machine);
     // A method that one core was not measured with is not to be beaten by those that it was.
     known.found("memory/bandwidth", &bandwidth::point(kernel, size))?;
@@ -104,7 +119,7 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
         "{all} threads {name} ({method}) {together} together, one thread {one} by the method whose interval begins highest ({fastest}, \
          memory/bandwidth): {ratio}{share}.{states}",
         share = share_of_the_channels(kernel, together, known),
-        states = if together.core.is_none() && one.core.is_some() { UNLIKE_STATES } else { "" },
+        states = unlike_states(together, one),
         method = kernel.method,
         fastest = fastest.method,
         together = together.named(&format!("{all} threads, {what}")),
@@ -137,7 +152,39 @@ mod tests {
         };
         assert!(text(10e9).contains("times as much"), "{}", text(10e9));
         let unlike = text(13e9);
-        assert!(unlike.contains("{2} times what one moves here"), "{unlike}");
-        assert!(unlike.contains("and {1.538461538461538"), "{unlike}");
+        assert!(unlike.contains("{20000000000} together, one {10000000000}: {2} times as much."), "{unlike}");
+        assert!(
+            unlike.ends_with("one thread moves {13000000000}: the two rates of one thread differ."),
+            "{unlike}"
+        );
+    }
+
+    #[test]
+    fn a_copy_that_moves_more_than_is_read_says_that_reading_is_not_the_limit_of_the_memory() {
+        let machine = fathom_described::machine();
+        let all = machine.allowed_cpus().len() as u64;
+        let kernel =
+            |kind: Kind| *kernels(&machine).iter().find(|kernel| kernel.kind == kind).expect("a kernel");
+        let text = |copied: f64| {
+            let mut known = Known::new(&machine, None);
+            for (kind, rates) in [(Kind::Read, [10e9, 20e9]), (Kind::Copy, [10e9, copied])] {
+                for (threads, rate) in [1, all].into_iter().zip(rates) {
+                    let rate =
+                        fathom_described::found_within(0.02, rate, Dimension::Of(Unit::BytesPerSecond));
+                    known.learn(
+                        ABOUT.name,
+                        &point(kernel(kind), threads, all_bytes(threads, &machine)),
+                        rate,
+                    );
+                }
+            }
+            findings(&known)[0].statement.plain()
+        };
+        assert!(
+            text(30e9).contains("which is {1.5} times as much: the rate of reading is not"),
+            "{}",
+            text(30e9)
+        );
+        assert!(!text(20e9).contains("Copying"), "{}", text(20e9));
     }
 }
