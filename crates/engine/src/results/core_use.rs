@@ -154,9 +154,9 @@ fn has(of: &impl OfFigures, state: CoreUse) -> bool {
 /// Whether a figure was measured by work of which no state of the core is told. Sizes and numbers of things have none, nor has what is
 /// published or declared.
 fn has_work_without_state(of: &impl OfFigures) -> bool {
-    let is_without_state = |found: &Found| {
-        let is_work = !matches!(found.dimension, Dimension::Count | Dimension::Of(Unit::Bytes));
-        found.core.is_none() && is_work && found.ends().is_some_and(|(low, high)| low < high)
+    let is_without_state = |value: &Found| {
+        let is_work = !matches!(value.dimension, Dimension::Count | Dimension::Of(Unit::Bytes));
+        value.core.is_none() && is_work && value.ends().is_some_and(|(low, high)| low < high)
     };
     let figures = of.statements().into_iter().flat_map(Statement::figures);
     figures.into_iter().any(|figure| is_without_state(&figure.found))

@@ -185,8 +185,8 @@ const UNKNOWN_END: f64 = 2.0;
 pub(super) fn end_of_level(ends: Crossing, core: Option<CoreUse>) -> Option<Found> {
     let [value, low, high] = [ends.at, ends.interval.low, ends.interval.high].map(|log| log.exp2().round());
     let measured = Measured { value, interval: Some(Interval { low, high }) };
-    let found = Found { core, ..Found::measured(measured, Dimension::Of(Unit::Bytes)) };
-    is_known(ends).then_some(found)
+    let end = Found { core, ..Found::measured(measured, Dimension::Of(Unit::Bytes)) };
+    is_known(ends).then_some(end)
 }
 
 /// Whether an end is told well enough to be one.

@@ -234,13 +234,8 @@ impl LoadedLoad {
 }
 
 /// The latency beside every load, and from which traffic on it is longer than at the lowest.
-/// A load while no other core uses memory, with the name of this experiment.
-pub fn without_load(known: &Known) -> Option<(&'static str, Found)> {
-    Some((ABOUT.name, known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine))?))
-}
-
 fn latencies(known: &Known) -> Option<Finding> {
-    let (_, idle) = without_load(known)?;
+    let idle = known.found(ABOUT.name, &point(NOTHING, 0, LATENCY, known.machine))?;
     let loads = settings().into_iter().filter_map(|(load, pause)| LoadedLoad::of(load, pause, known));
     let mut loads: Vec<LoadedLoad> = loads.collect();
     sorting::by_number(&mut loads, |load| load.drawn.value);

@@ -177,11 +177,6 @@ fn point(chases: u64, size: u64) -> Point {
         .with(&SIZE, size)
 }
 
-/// One load at a time, with the name of this experiment.
-pub fn one_load(known: &Known) -> Option<(&'static str, Found)> {
-    Some((ABOUT.name, known.found(ABOUT.name, &point(1, set_bytes(known.machine)))?))
-}
-
 /// Four times the last-level cache of the measured CPU: in a random cycle the cache then holds one line in fifty of the set.
 pub fn set_bytes(machine: &Machine) -> u64 {
     let own = hierarchy::declared(machine).last().map_or(16 << 20, |(_, bytes)| *bytes);

@@ -5,8 +5,8 @@ use crate::apparatus::memory::pages::Pages;
 use crate::expected::level_curve::LevelCurve;
 use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
 use crate::expected::{core_facts, last_cache, levels};
-use crate::questions::memory::{loaded_latency, memory_parallelism};
-use fathom_core::experiment::well_within;
+use fathom_core::experiment::At::{Any, Name, Number};
+use fathom_core::experiment::{Selector, well_within};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
@@ -34,32 +34,52 @@ pub fn levels(known: &Known) -> Option<Levels> {
     Pages::ALL.into_iter().filter_map(of_pages).reduce(Levels::beside)
 }
 
+/// One load at a time from memory, on huge pages, by the other experiments that measure it.
+const BY_OTHERS: [Selector; 2] = [
+    Selector::only(
+        "memory/memory_parallelism",
+        &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Number(1)), ("size", Any)],
+    ),
+    Selector::only(
+        "memory/loaded_latency",
+        &[
+            ("figure", Name("latency")),
+            ("level", Name("memory")),
+            ("load", Name("nothing")),
+            ("delay", Number(0)),
+            ("load_threads", Number(0)),
+            ("size", Any),
+        ],
+    )
+    .at(Placement::Spread),
+];
+
 /// The latencies of arrays beyond the caches in one sentence, by their size and pages, with those by other experiments: each of its own
 /// state of the core, which is named.
 fn of_large_arrays(known: &Known) -> Option<Finding> {
-    let chased = memory_parallelism::set_bytes(known.machine);
-    let by_others = [memory_parallelism::one_load(known), loaded_latency::without_load(known)];
-    let mut loads: Vec<Statement> = vec![];
-    let mut sizes: Vec<u64> = vec![];
-    for pages in Pages::ALL {
-        let curve = known.found_along(NAME, &cycle_point(pages, 0), &SIZE);
-        sizes.extend(curve.last().map(|(size, _)| *size).filter(|size| *size > chased));
-    }
-    sizes.extend([chased]);
+    let by_others = BY_OTHERS.iter().flat_map(|points| {
+        let sized =
+            |(point, load): (&Point, Found)| Some((point.number_of(SIZE.name)?, points.experiment, load));
+        points.all(known).into_iter().filter_map(sized)
+    });
+    let by_others: Vec<(u64, &str, Found)> = by_others.collect();
+    let largest =
+        |pages| known.found_along(NAME, &cycle_point(pages, 0), &SIZE).last().map(|(size, _)| *size);
+    let least = by_others.iter().map(|(size, ..)| *size).min()?;
+    let mut sizes: Vec<u64> = by_others.iter().map(|(size, ..)| *size).collect();
+    sizes.extend(Pages::ALL.into_iter().filter_map(largest).filter(|size| *size > least));
     sizes.sort_unstable();
     sizes.dedup();
-    for size in sizes {
-        for pages in Pages::ALL {
-            let own = known.found(NAME, &cycle_point(pages, size)).map(|load| (NAME, load));
-            let others = by_others.iter().flatten().filter(|_| size == chased && pages == Pages::Huge);
-            for (by, load) in own.into_iter().chain(others.copied()) {
-                let of = format!("{} on {} pages", declared::size(size), pages.name());
-                loads.push(latency_in_words(load, &of, by));
-            }
-        }
+    let mut loads: Vec<Statement> = vec![];
+    for (size, pages) in sizes.into_iter().flat_map(|size| Pages::ALL.map(|pages| (size, pages))) {
+        let own = known.found(NAME, &cycle_point(pages, size)).map(|load| (NAME, load));
+        let is_alike = |other: &&(u64, &str, Found)| other.0 == size && pages == Pages::Huge;
+        let others = by_others.iter().filter(is_alike).map(|(_, by, load)| (*by, *load));
+        let of = format!("{} on {} pages", declared::size(size), pages.name());
+        loads.extend(own.into_iter().chain(others).map(|(by, load)| latency_in_words(load, &of, by)));
     }
-    let several = loads.len() > 1;
-    let loads = Statement::joined(loads, ", ").filter(|_| several)?;
+    let are_several = loads.len() > 1;
+    let loads = Statement::joined(loads, ", ").filter(|_| are_several)?;
     Some(finding!(
         Question::Experiment,
         "Loads one at a time from large arrays, by size and pages: {loads}.",
@@ -260,22 +280,22 @@ mod tests {
     fn latencies_of_large_arrays_name_their_size_pages_and_state_of_the_core() {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        let chased = memory_parallelism::set_bytes(&machine);
+        let chased = 128 << 20;
         let load = |value: f64, core: CoreUse| {
-            let found = fathom_described::found_within(0.02, value, Dimension::Of(Unit::Nanoseconds));
-            Found { core: Some(core), ..found }
+            let result = fathom_described::found_within(0.02, value, Dimension::Of(Unit::Nanoseconds));
+            Found { core: Some(core), ..result }
         };
-        known.learn(NAME, &cycle_point(Pages::Huge, 4 * chased), load(220.0, CoreUse::Alone));
+        let one_chase = Point::at(Placement::OneCpu).named(&Parameter::named("level", ""), "memory");
+        let one_chase = one_chase.named(&Parameter::named("pages", ""), "huge").with(&SIZE, chased);
+        let one_chase = one_chase.with(&Parameter::count("chases", ""), 1);
+        known.learn(BY_OTHERS[0].experiment, &one_chase, load(169.0, CoreUse::Alone));
         assert_eq!(of_large_arrays(&known), None, "one latency needs no order");
+        known.learn(NAME, &cycle_point(Pages::Huge, 4 * chased), load(220.0, CoreUse::Alone));
         known.learn(NAME, &cycle_point(Pages::Base, chased), load(225.0, CoreUse::Shared));
-        let text = of_large_arrays(&known).expect("two latencies").statement.plain();
-        let of = |size: u64| declared::size(size);
-        let expected = format!(
-            "{{225}} ({} on base pages, core shared), {{220}} ({} on huge pages, core alone).",
-            of(chased),
-            of(4 * chased)
-        );
-        assert!(text.ends_with(&expected), "{text}");
+        let text = of_large_arrays(&known).expect("three latencies").statement.plain();
+        let expected = "{169} (128 MiB on huge pages, core alone, memory/memory_parallelism), {225} (128 MiB on base pages, core \
+                        shared), {220} (512 MiB on huge pages, core alone).";
+        assert!(text.ends_with(expected), "{text}");
     }
 
     /// Loads in arrays of 256, 320 and 384 KiB on a core whose TLB reaches 288 KiB, on base pages and on huge ones.
