@@ -14,22 +14,11 @@ const OF_SHARED: &str = " With the core shared.";
 const OF_MIXTURE: &str = " With the core shared part of the time.";
 
 /// What is said of a sentence of which some values are with the core shared, and others of work whose state is not told.
-const OF_PART: &str = " Partly with the core shared, partly with whatever the core did.";
+const OF_PART: &str = " With the core shared, or with whatever it did.";
 
 /// What is said of a sentence whose values are of both states.
 const OF_BOTH: &str =
     " Not like with like: part of these values is of the core alone, part of the core shared.";
-
-/// A sentence without the state of the core that it ends with, and that state: "with the core shared".
-#[must_use]
-pub fn without_core_state(sentence: &str) -> (&str, Option<String>) {
-    for mark in [OF_SHARED, OF_MIXTURE] {
-        if let Some(rest) = sentence.strip_suffix(mark) {
-            return (rest, Some(mark.trim().trim_end_matches('.').to_lowercase()));
-        }
-    }
-    (sentence, None)
-}
 
 /// The figures of a finished run: as they are printed, and with the core shared.
 #[derive(Clone, Copy)]

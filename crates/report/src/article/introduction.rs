@@ -12,7 +12,7 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results, without_core_state};
+use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results};
 
 /// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
@@ -56,11 +56,9 @@ fn machine(results: &Results) -> Vec<Text> {
     [Some(machine.into()), neighbour, moved, meaning].into_iter().flatten().collect()
 }
 
-/// A sentence with the place of its figures, and with the state of the core that it may end with.
+/// A sentence with the place of its figures.
 fn from(sentence: &str, place: Text) -> Text {
-    let (sentence, state) = without_core_state(sentence);
-    let state = state.map_or_else(String::new, |state| format!("; {state}"));
-    cited(sentence.trim_end_matches('.')).and(" (").and(place).and(state).and(").")
+    cited(sentence.trim_end_matches('.')).and(" (").and(place).and(").")
 }
 
 fn seen_while_measuring(sentence: &str) -> Text {
