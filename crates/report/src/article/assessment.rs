@@ -90,7 +90,7 @@ impl Areas {
                 plural(merits.len(), "figure")
             ));
         }
-        let named = ["slower in", "quicker in", "neither in"];
+        let named = ["slower in", "quicker in", "about as quick in"];
         let named = named.into_iter().zip(&groups).filter(|(_, areas)| !areas.is_empty());
         let named: Vec<String> = named.map(|(how, areas)| format!("{how} {}", areas.join(", "))).collect();
         (!named.is_empty()).then(|| {
@@ -204,7 +204,7 @@ mod tests {
         let named = Areas::by(merits.into_iter()).sentence().expect("three areas");
         assert!(
             named.contains(
-                "it is slower in system calls (2.83×, 2 figures); quicker in storage (0.500×, 1 figure); neither in memory (0.909×, 1 figure): its time"
+                "it is slower in system calls (2.83×, 2 figures); quicker in storage (0.500×, 1 figure); about as quick in memory (0.909×, 1 figure): its time"
             ),
             "{named}"
         );

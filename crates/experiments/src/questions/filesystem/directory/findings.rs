@@ -64,9 +64,11 @@ fn threads(known: &Known) -> Option<Finding> {
             hindered.push(name);
         }
         let (apart, together) = (beside(own, "own directories"), beside(shared, "one directory"));
-        Some(match is_comparable(own, alone) || is_comparable(shared, alone) {
-            true => statement!("{name} {apart}, {together}", apart, together),
-            false => statement!("{name} {apart}", apart),
+        let is_either = is_comparable(own, alone) || is_comparable(shared, alone);
+        Some(if is_either {
+            statement!("{name} {apart}, {together}", apart, together)
+        } else {
+            statement!("{name} {apart}", apart)
         })
     });
     let times = Statement::joined(of_tasks, "; ")?;
