@@ -76,7 +76,7 @@ fn reasons(points: &[&PointResult]) -> String {
         (tally.explained, "accounted for by a measurement of this run"),
         (tally.overstated, "in one term that was not measured and that the result bounds"),
         (tally.probable, "of a probable cause that no run measures"),
-        (tally.uncertain, "whose interval or state reaches the prediction"),
+        (tally.uncertain, "whose interval or state may be within that factor"),
         (tally.in_doubt, "whose evidence fails"),
         (tally.unexplained, "of unknown cause"),
     ];

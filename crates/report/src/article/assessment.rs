@@ -45,6 +45,11 @@ fn area(point: &PointResult) -> &'static str {
     }
 }
 
+/// Whether no neighbour on the core has a part in a point's figure.
+fn is_alone(point: &PointResult) -> bool {
+    occupancy::beside_a_neighbour(point).is_none() && !occupancy::is_whatever_the_core_did(point)
+}
+
 /// How many times as good this machine is as the nearest published ones, by area.
 struct Areas(Vec<(&'static str, Vec<f64>)>);
 
@@ -52,7 +57,7 @@ impl Areas {
     /// Of figures with a neighbour on the core nothing follows: the published machines had theirs to themselves.
     fn of(nearest: &Nearest) -> Self {
         let alone = nearest.comparable().into_iter();
-        let alone = alone.filter(|(point, _)| occupancy::beside_a_neighbour(point).is_none());
+        let alone = alone.filter(|(point, _)| is_alone(point));
         Areas::by(alone.map(|(point, merit)| (area(point), merit)))
     }
 
@@ -105,9 +110,8 @@ impl Areas {
 /// Of the figure that is furthest behind in each area what a mechanism of this run has of it; nothing without any.
 fn why(nearest: &Nearest) -> String {
     let slower = nearest.comparable().into_iter().filter(|(_, merit)| *merit < 1.0 / CLOSE);
-    let mut known: Vec<(&PointResult, f64)> = slower
-        .filter(|(point, _)| point.influence.is_some() && occupancy::beside_a_neighbour(point).is_none())
-        .collect();
+    let mut known: Vec<(&PointResult, f64)> =
+        slower.filter(|(point, _)| point.influence.is_some() && is_alone(point)).collect();
     sorting::by_number(&mut known, |(_, merit)| *merit);
     let mut of_each: Vec<&PointResult> = vec![];
     for (point, _) in known {

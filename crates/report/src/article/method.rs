@@ -47,7 +47,9 @@ fn estimate() -> Text {
          narrower than the clock allows. The interval of a difference combines \
          the intervals of both medians (Zou 2007). “Best observed” is the smallest observation and never that of a \
          difference. No observation is removed: outliers (beyond the fences of Tukey 1977) and more than one mode are \
-         noted. Percentiles appear where the sample is large enough for them. A difference whose interval includes \
+         noted. Two figures differ significantly where their intervals do not overlap, which is \
+         stricter than an interval of 95 % of their difference, because many are compared (Schenker and Gentleman 2001). Percentiles \
+         appear where the sample is large enough for them. A difference whose interval includes \
          zero is “below resolution”, and its upper limit is given. In figures, lines join points only where what lies \
          between them exists (Hoefler and Belli 2015).",
     )

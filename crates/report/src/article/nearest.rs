@@ -32,7 +32,8 @@ pub(super) struct Nearest<'run> {
 /// Operations, each with how many times as good it is here.
 type Merits<'run> = Vec<(&'run PointResult, f64)>;
 
-/// In how many operations this machine is better than others and worse, by more than a factor of [`CLOSE`], and of how many.
+/// In how many operations this machine is better than others and worse, by more than a factor of [`CLOSE`] and with the whole interval on
+/// that side of them, and of how many.
 pub(super) struct Balance {
     pub(super) better: usize,
     pub(super) worse: usize,
@@ -40,11 +41,12 @@ pub(super) struct Balance {
 }
 
 impl Balance {
-    fn of(merits: &[(&PointResult, f64)]) -> Self {
-        let number = |is_one: &dyn Fn(f64) -> bool| merits.iter().filter(|(_, merit)| is_one(*merit)).count();
+    fn of(merits: &[(&PointResult, f64)], is_certain: impl Fn(&PointResult) -> bool) -> Self {
+        let certain: Vec<f64> =
+            merits.iter().filter(|(point, _)| is_certain(point)).map(|(_, merit)| *merit).collect();
         Balance {
-            better: number(&|merit| merit > CLOSE),
-            worse: number(&|merit| merit < 1.0 / CLOSE),
+            better: certain.iter().filter(|merit| **merit > CLOSE).count(),
+            worse: certain.iter().filter(|merit| **merit < 1.0 / CLOSE).count(),
             all: merits.len(),
         }
     }
@@ -140,7 +142,7 @@ impl<'run> Nearest<'run> {
     /// What the ratios say together: in how many operations this machine is better and worse, and by how much in each chapter.
     fn learnt(&self) -> Option<String> {
         let [of_the_method, merits] = self.judged();
-        let Balance { better, worse, all } = Balance::of(&merits);
+        let Balance { better, worse, all } = self.balance();
         let mut chapters: Vec<(&str, Vec<f64>)> = vec![];
         for (point, merit) in &merits {
             let chapter = family(&point.experiment);
@@ -159,8 +161,8 @@ impl<'run> Nearest<'run> {
         let chapters: Vec<String> = chapters.iter().filter_map(of_chapter).collect();
         (!merits.is_empty()).then(|| {
             format!(
-                "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, and between \
-                 in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
+                "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, each with its whole \
+                 interval on that side, and neither for certain in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
                 words::plural(all, "operation"),
                 all - better - worse,
                 chapters.join(", "),
@@ -186,7 +188,13 @@ impl<'run> Nearest<'run> {
     /// In how many of them this machine is better and worse.
     pub(super) fn balance(&self) -> Balance {
         let [_, merits] = self.judged();
-        Balance::of(&merits)
+        Balance::of(&merits, |point| self.is_certain(point))
+    }
+
+    /// Whether a point's interval shows that it differs from what the sources timed alike.
+    fn is_certain(&self, point: &PointResult) -> bool {
+        let mut mine = self.points.iter().filter(|(other, _)| std::ptr::eq(*other, point));
+        mine.any(|(_, rows)| differs(rows))
     }
 
     /// Whether a ratio says more of methods that differ than of the machines.
@@ -204,11 +212,7 @@ impl<'run> Nearest<'run> {
     /// operation count for nothing.
     pub(super) fn merits(&self) -> Vec<(&'run PointResult, f64)> {
         let merit = |(point, rows): &(&'run PointResult, Vec<Beside>)| Some((*point, merit(point, rows)?));
-        // An interval that contains the published figure shows no difference.
-        let differs = |row: &Beside| {
-            row.ratio.is_some_and(|ratio| ratio.interval.is_some_and(|ends| !ends.contains(1.0)))
-        };
-        let certain = self.points.iter().filter(|(_, rows)| alike(rows).all(differs));
+        let certain = self.points.iter().filter(|(_, rows)| differs(rows));
         let mut merits: Vec<(&PointResult, f64)> = certain.filter_map(merit).collect();
         fathom_core::sorting::by_number(&mut merits, |(_, merit)| -merit);
         merits
@@ -274,6 +278,12 @@ const READING: &str = "laptops, measured without a hypervisor. \
 /// Those whose sources timed the same operation.
 fn alike<'rows, 'run>(rows: &'rows [Beside<'run>]) -> impl Iterator<Item = &'rows Beside<'run>> {
     rows.iter().filter(|row| !row.is_unlike)
+}
+
+/// Whether an interval contains none of the figures that sources timed alike: one that contains it shows no difference.
+fn differs(rows: &[Beside]) -> bool {
+    alike(rows)
+        .all(|row| row.ratio.is_some_and(|ratio| ratio.interval.is_some_and(|ends| !ends.contains(1.0))))
 }
 
 /// How many times as good a point is here as on the machines, in the geometric mean; `None` if no source timed the same operation.

@@ -231,8 +231,19 @@ fn influenced(point: &PointResult, cause: String) -> Text {
     }
 }
 
+const PUBLISHED: &str = "among the published values";
+
+/// What is said of a result whose interval, or a state of the machine, is within a factor of two of the prediction.
+const NOT_CERTAIN: &str = "its interval or state may be within a factor of two";
+
+/// Whether a result lies, with its interval, in the range of published values behind its prediction.
+fn is_published(measured: &Found, range: Option<(f64, f64)>) -> bool {
+    range.zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1)
+}
+
 /// Why a result is as far from its prediction as it is, in a few words.
 fn cause(point: &PointResult) -> String {
+    let range = point.prediction.as_ref().and_then(Prediction::range);
     match (&point.explanation, point.factor()) {
         // An input that became another is named with both its values.
         (Some(explanation @ Explanation::Cause { mechanism, .. }), _) if explanation.is_of_input() => {
@@ -241,7 +252,12 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
         (Some(Explanation::Overstated { term }), _) => format!("{OVERSTATED}: {term}"),
         (Some(Explanation::Probable { cause }), _) => format!("probably {cause}"),
-        (Some(Explanation::NotCertain), _) => "its interval or state reaches the prediction".to_owned(),
+        (Some(Explanation::NotCertain), _)
+            if point.figure().is_some_and(|figure| is_published(&figure, range)) =>
+        {
+            PUBLISHED.to_owned()
+        }
+        (Some(Explanation::NotCertain), _) => NOT_CERTAIN.to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
         (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
         (None, Some(_)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
@@ -282,11 +298,10 @@ fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
         return if states.iter().any(is_near) { ONE_STATE } else { WITHIN }.to_owned();
     }
     let holds = measured.ends().is_some_and(|(low, high)| (low..=high).contains(&predicted.value));
-    let is_published = range.zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1);
     if measured.is_like(&predicted) {
         "as predicted".to_owned()
-    } else if is_published {
-        "among the published values".to_owned()
+    } else if is_published(measured, range) {
+        PUBLISHED.to_owned()
     } else if distance(measured.value / predicted.value) <= NEAR {
         "within 10 % of the prediction".to_owned()
     } else if holds {

@@ -41,6 +41,9 @@ impl Quotation {
             Quotation::OfALimit
         } else if main.point().and_then(denied::by).is_some() {
             Quotation::Denied
+        } else if matches!(main.source, FigureSource::Slope(_)) && main.reaches() == [None] {
+            // A slope is no limit: without an interval nothing is known of it.
+            Quotation::WithoutInterval
         } else {
             Quotation::by_reach(&main.reaches()).of_core(core(main))
         }

@@ -40,13 +40,6 @@ pub(super) fn near(judged: &Judged) -> Vec<Statement> {
 /// tenth: they take part, and are neither the cause nor excluded.
 pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     let missed = &judged.missed;
-    let neighbour = neighbour(missed).map(|(alone, part)| {
-        statement!(
-            "another hardware thread on the core (without one it takes {alone}), {part} of what is missing",
-            alone = alone.named("with the core alone"),
-            part = part.named("a neighbour's part of what is missing")
-        )
-    });
     those(judged, CandidateRole::Part)
         .map(|candidate| {
             statement!(
@@ -59,20 +52,28 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
                 rest = missed.measured.minus(candidate.again).named("the rest of what is missing")
             )
         })
-        .chain(neighbour)
         .collect()
 }
 
-/// What a slower operation takes with the core alone, and the neighbour's part of what is missing: of a result with the core shared
-/// that takes longer than that for certain, by a tenth of what is missing or more.
-fn neighbour(missed: &Missed) -> Option<(Found, Found)> {
+/// That a neighbour on the core may take part. The observations without one are of too few trials for an interval, so it is no more.
+pub(super) fn possible_neighbour(judged: &Judged) -> Option<Statement> {
+    neighbour(&judged.missed).map(|alone| {
+        statement!(
+            " Perhaps in part another hardware thread on the core: observations without one, of too few trials for an interval, take {alone}.",
+            alone = alone.named("with the core alone")
+        )
+    })
+}
+
+/// What a slower operation takes with the core alone: of a result with the core shared that takes longer than that for certain, by a
+/// tenth of what is missing or more.
+fn neighbour(missed: &Missed) -> Option<Found> {
     let core = missed.result.core.as_ref().filter(|core| core.state == CoreState::Shared)?;
     let alone = missed.figure(core.alone_of_many().filter(|_| is_slower(missed))?);
     let measured = missed.measured.states.map_or(missed.measured.measured, |[most, _]| most);
     let is_certain = measured.ends().is_some_and(|(low, _)| low > alone.value);
     let part = (measured.value - alone.value) / (measured.value - missed.prediction.total());
-    (is_certain && (LEAST_OF_OTHERS..1.0).contains(&part))
-        .then(|| (alone, Found::bare(part, Dimension::Share)))
+    (is_certain && (LEAST_OF_OTHERS..1.0).contains(&part)).then_some(alone)
 }
 
 /// The least part of what is missing from which a neighbour, or a changed input, is said to take part in it.

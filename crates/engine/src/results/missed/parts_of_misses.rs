@@ -34,9 +34,9 @@ fn a_measurement_of_the_whole_operation_by_its_own_experiment_is_no_cause() {
     assert!(matches!(explanation, Some(Explanation::Cause { .. })), "a part of it: {explanation:?}");
 }
 
-/// A neighbour that makes an operation take twice as long has a part in a miss, though it does not account for all of it.
+/// A neighbour beside which an operation takes twice as long may have a part in a miss; without an interval it is no more than that.
 #[test]
-fn a_neighbour_on_the_core_takes_part_in_a_miss() {
+fn a_neighbour_on_the_core_may_take_part_in_a_miss() {
     let beside_of = |alone: f64, of_alone: usize| {
         let core = PointCore {
             state: CoreState::Shared,
@@ -51,8 +51,11 @@ fn a_neighbour_on_the_core_takes_part_in_a_miss() {
     let (_, text) = said_of(beside_of(200.0, 9), 50.0);
     assert!(!text.contains("another hardware thread"), "of a trial or two nothing is said: {text}");
     let (_, text) = said_of(beside(200.0), 50.0);
-    assert!(text.contains("Takes part, but does not account for all: another hardware thread"), "{text}");
-    assert!(text.contains("{200}), {0.53") && !text.contains("Excluded"), "{text}");
+    assert!(
+        text.contains("Perhaps in part another hardware thread") && text.contains("take {200}"),
+        "{text}"
+    );
+    assert!(!text.contains("Takes part") && !text.contains("Excluded"), "{text}");
     let (_, text) = said_of(beside(355.0), 50.0);
     assert!(
         text.contains("Excluded: another hardware thread on the core (without one it takes {355})"),

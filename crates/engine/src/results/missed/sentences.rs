@@ -35,7 +35,7 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
     let uncertain = (tally.uncertain > 0).then(|| {
         let uncertain = counted(tally.uncertain, "misses not certain");
         statement!(
-            "{uncertain} may not have missed, because an interval or a state reaches the prediction, ",
+            "{uncertain} may not have missed, because an interval or a state reaches to within that factor, ",
             uncertain
         )
     });
@@ -212,8 +212,9 @@ fn input_by_now(miss: &Judged, figures: Figures) -> Option<Statement> {
 
 /// What takes part in a miss without accounting for all of it.
 fn parts(miss: &Judged) -> Option<Statement> {
-    let parts = Statement::joined(excluded::parts(miss), "; ")?;
-    Some(statement!(" Takes part, but does not account for all: {parts}.", parts))
+    let parts = Statement::joined(excluded::parts(miss), "; ");
+    let parts = parts.map(|parts| statement!(" Takes part, but does not account for all: {parts}.", parts));
+    Statement::joined(parts.into_iter().chain(excluded::possible_neighbour(miss)), "")
 }
 
 fn not_explained(miss: &Judged, figures: Figures) -> Statement {

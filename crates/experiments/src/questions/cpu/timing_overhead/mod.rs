@@ -370,7 +370,8 @@ fn step_of_kernel_clock(clock: libc::clockid_t) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::{TRACED_CALLS, TRACED_OPERATIONS};
+    use fathom_core::experiment::{CoreUse, TRACED_CALLS, TRACED_OPERATIONS};
+    use fathom_core::machine::Fact;
 
     #[test]
     fn the_library_may_ask_the_kernel_for_every_reading_or_for_none() {
@@ -389,6 +390,25 @@ mod tests {
         assert!(holds("monotonic by library", 0.0) && holds("monotonic by library", 100.0));
         assert!(!holds("monotonic by library", 50.0) && !holds("monotonic by library", 200.0));
         assert!(holds("monotonic by syscall", 100.0) && !holds("monotonic by syscall", 0.0));
+    }
+
+    #[test]
+    fn an_exit_is_no_difference_between_a_core_alone_and_one_that_is_shared() {
+        let mut machine = fathom_described::machine();
+        machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
+        let exit = |of_two, of_one| {
+            let mut known = Known::new(&machine, Some(3e9));
+            let both = [("cpuid-rdtsc rdtscp-cpuid", 1040.0, of_two), ("cpuid-rdtsc rdtscp", 690.0, of_one)];
+            for (reading, ns, core) in both {
+                let cost = fathom_described::found_within(0.01, ns, Dimension::Of(Unit::Nanoseconds));
+                let point = Point::new().named(&READING, reading).named(&MEASURE, COST);
+                known.learn(NAME, &point, Found { core, ..cost });
+            }
+            measured_exit(&known).map(|exit| exit.value)
+        };
+        let (alone, shared) = (Some(CoreUse::Alone), Some(CoreUse::Shared));
+        assert_eq!([exit(shared, shared), exit(None, None)], [Some(350.0); 2]);
+        assert_eq!([exit(alone, shared), exit(shared, alone)], [None; 2]);
     }
 
     #[test]

@@ -114,17 +114,25 @@ fn is_followed(time: Found, line: f64) -> bool {
 fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
     let alone = known.found(NAME, &point(alike(pattern), EACH, USUAL_FILE, 1))?;
     let share = slope.share_of(alone);
-    let serial = match share.interval {
-        Some(ends) if ends.contains(1.0) => ": the device serves one request after the other",
-        Some(ends) if ends.high < 1.0 => return Some(several_at_once(pattern, (alone, share), known)),
-        Some(_) => ": the processes slow each other down by more than queueing",
-        None => "",
-    };
+    let Some(serial) = by_slope(share) else { return Some(several_at_once(pattern, (alone, share), known)) };
     Some(statement!(
         " A further process adds {share} of the time of one process alone ({alone}){serial}.",
         share = share.named(&format!("{pattern}, slope over one process alone")),
         alone = alone.named(&format!("{pattern}, one process alone"))
     ))
+}
+
+/// What a slope says by itself, as a share of the time of one process alone; `None` where the most processes tell more. That a line may be
+/// as steep as of one request after the other does not show that they are served so.
+fn by_slope(share: Found) -> Option<&'static str> {
+    match share.interval {
+        Some(_) if share.is_like(&Found::exact(1.0, Dimension::Share)) => {
+            Some(": the device serves one request after the other")
+        }
+        Some(ends) if ends.low > 1.0 => Some(": the processes slow each other down by more than queueing"),
+        Some(_) => None,
+        None => Some(""),
+    }
 }
 
 /// That the device serves several at once, with the number of processes by which it shows, and how many that would be.
@@ -175,4 +183,18 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
         )
         .about(pattern),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slope_that_may_be_of_one_after_the_other_is_not_shown_to_be() {
+        let by = |share, value| by_slope(fathom_described::found_within(share, value, Dimension::Share));
+        assert_eq!(by(0.1, 1.0), Some(": the device serves one request after the other"));
+        assert_eq!(by(1.01, 0.508), None, "from nothing to all");
+        assert_eq!(by(0.1, 0.5), None);
+        assert!(by(0.1, 1.5).is_some_and(|said| said.contains("slow each other down")));
+    }
 }

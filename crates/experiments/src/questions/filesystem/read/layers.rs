@@ -62,11 +62,7 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
             && direct.is_of_one_state()
             && cold.is_of_one_state()
         {
-            statement!(
-                "Past the page cache: {cost}, {ratio} times, not significantly different",
-                cost,
-                ratio = direct.over(cold).named("direct over cold")
-            )
+            statement!("Past the page cache: {cost}, not significantly different", cost)
         } else {
             let ratio = direct.times_as("much", cold, "direct over cold");
             statement!(

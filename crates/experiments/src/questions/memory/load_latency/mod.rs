@@ -160,7 +160,8 @@ impl Experiment for LoadLatency {
         let is_shared = point.number(&SIZE) > second? && point.number(&SIZE) <= last? && machine.is_virtual();
         // What is fetched ahead at a fixed stride costs no load from memory, wherever it comes from.
         (is_shared && point.name(&ORDER) != FIXED).then(|| {
-            "other guests of the host, which use its last-level cache as well: the less of it is left, the more loads go to memory".to_owned()
+            "less of the host's last-level cache than is declared, because other guests use it or because a part is not this guest's: the less \
+             there is, the more loads go to memory".to_owned()
         })
     }
 
