@@ -132,9 +132,15 @@ impl PointResult {
         self.at_frequency.as_ref().map_or(&self.by_round, |moved| &moved.by_round)
     }
 
+    /// Its values with the core alone and shared, both at the usual frequency of the core or both as observed; `None` without both.
+    pub fn alone_and_shared(&self) -> Option<[&Estimate; 2]> {
+        let as_observed = self.at_frequency.as_ref().and_then(|moved| moved.as_observed.as_ref());
+        self.core.as_ref()?.alone_and_shared(self.estimate()?, as_observed)
+    }
+
     /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.
     pub fn neighbour_cost(&self) -> Option<Found> {
-        self.core.as_ref()?.neighbour_cost(self.unit, self.estimate()?)
+        self.core.as_ref()?.neighbour_cost(self.unit, self.alone_and_shared()?)
     }
 
     /// The median with its interval, if it is valid.

@@ -25,6 +25,8 @@ pub struct PointCore {
     /// The same estimate from the observations made while the core was shared, for short work; `None` if there were too few, or
     /// if they do not resolve it from zero.
     pub shared: Option<Estimate>,
+    /// The same at whatever frequency the core ran; `None` if the estimate was not moved to the usual one.
+    pub shared_as_observed: Option<Estimate>,
     /// The number of observations over all trials with the core alone, shared, and uncertain.
     pub observations: [usize; 3],
 }
@@ -42,10 +44,25 @@ impl PointCore {
         self.alone.filter(|_| are_many)
     }
 
+    /// The value with the core alone, of which this is the estimate, and that with the core shared. Where only one of the two was moved to
+    /// the usual frequency of the core, both are `as_observed`.
+    pub fn alone_and_shared<'a>(
+        &'a self,
+        estimate: &'a Estimate,
+        as_observed: Option<&'a Estimate>,
+    ) -> Option<[&'a Estimate; 2]> {
+        let shared = self.shared.as_ref()?;
+        Some(match (as_observed, &self.shared_as_observed) {
+            (Some(observed), None) => [observed, shared],
+            (None, Some(observed)) => [estimate, observed],
+            _ => [estimate, shared],
+        })
+    }
+
     /// What a neighbour on the core costs an operation of this unit: the time with the core shared over that with the core alone,
-    /// for rates the rate alone over that shared; above 1, sharing costs. `None` unless `estimate` is of the core alone.
-    pub fn neighbour_cost(&self, unit: Unit, estimate: &Estimate) -> Option<Found> {
-        let (alone, shared) = (Found::of(estimate, unit), Found::of(self.shared.as_ref()?, unit));
+    /// for rates the rate alone over that shared; above 1, sharing costs. `None` unless the first is of the core alone.
+    pub fn neighbour_cost(&self, unit: Unit, [alone, shared]: [&Estimate; 2]) -> Option<Found> {
+        let (alone, shared) = (Found::of(alone, unit), Found::of(shared, unit));
         let ratio = if unit.kind() == Kind::Rate { alone.over(shared) } else { shared.over(alone) };
         (self.state == CoreState::Alone && ratio.value.is_finite()).then_some(ratio)
     }
@@ -67,6 +84,7 @@ impl PointCore {
             shared_share: statistics::mean(&shares).map(|mean| mean.value),
             alone: visits.median_alone(),
             shared: shared.map(|(estimate, _)| estimate).filter(|shared| is_above_zero(unit, shared)),
+            shared_as_observed: moved.and_then(|moved| moved.as_observed),
             observations: [Occupancy::Alone, Occupancy::Shared, Occupancy::Unclear]
                 .map(|state| visits.count(state)),
         })
@@ -124,5 +142,39 @@ impl PointDistance {
             trials: trials.len(),
             other: divided.other.as_ref().and_then(value),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fathom_core::statistics::Interval;
+
+    #[test]
+    fn a_neighbours_cost_is_of_values_at_the_usual_frequency_or_as_observed() {
+        let at = |value: f64| {
+            let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
+            Estimate { value, interval, level: 0.95, trials: 9, observations: 9, min: None, max: None }
+        };
+        let cost = |alone_as_observed: Option<f64>, shared_as_observed: Option<f64>| {
+            let core = PointCore {
+                state: CoreState::Alone,
+                shared_share: Some(0.5),
+                alone: None,
+                shared: Some(at(4.5)),
+                shared_as_observed: shared_as_observed.map(at),
+                observations: [100, 100, 0],
+            };
+            let (own, observed) = (at(4.5), alone_as_observed.map(at));
+            let values = core.alone_and_shared(&own, observed.as_ref()).expect("both are known");
+            core.neighbour_cost(Unit::Nanoseconds, values).expect("it is of the core alone").value
+        };
+        let is = |cost: f64, truth: f64| (cost / truth - 1.0).abs() < 1e-12;
+        assert!(
+            is(cost(None, None), 1.0) && is(cost(Some(4.0), Some(4.0)), 1.0),
+            "both are of one frequency"
+        );
+        assert!(is(cost(Some(4.0), None), 4.5 / 4.0), "the core shared was not moved");
+        assert!(is(cost(None, Some(4.0)), 4.0 / 4.5), "the core alone was not moved");
     }
 }

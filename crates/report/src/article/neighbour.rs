@@ -8,7 +8,7 @@ use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_core::statistics::{self, Estimate};
+use fathom_core::statistics;
 use fathom_engine::results::{CLOSE, FAIR, PointResult, Results};
 
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
@@ -38,7 +38,9 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         .filter(|(_, of)| !of.is_empty())
         .fold(few, |few, (name, of)| few.group(Group::named(name).rows(rows(of))));
     let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
-    let lead = legend + &middle(&costs) + &shown_of(&costs);
+    let is_moved = |(point, _): &(&PointResult, Found)| point.at_frequency.is_some();
+    let frequency = if both.iter().any(is_moved) { OF_ONE_FREQUENCY } else { "" };
+    let lead = legend + frequency + &middle(&costs) + &shown_of(&costs);
     let lead = Text::plain(lead).and(" All: ").and(Text::to(&all.key)).and(".");
     let left_out = left_out(&edges);
     let left_out = (!left_out.is_empty()).then(|| Block::Paragraph(left_out.into()));
@@ -54,6 +56,9 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         )
     })
 }
+
+const OF_ONE_FREQUENCY: &str = " Both values of an operation are at the core's usual frequency, or both as observed where one of them does not \
+    show how it follows that.";
 
 /// The operations that were measured in either state of the core, with what a neighbour costs them.
 fn in_both_states<'run>(results: &'run Results) -> Vec<(&'run PointResult, Found)> {
@@ -184,14 +189,13 @@ fn left_out(edges: &[(&PointResult, Found)]) -> String {
 
 fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
     let measure = Measure::of(point.unit, point.estimate().map_or(0.0, |alone| alone.value));
-    let value = |estimate: Option<&Estimate>| {
-        estimate.map_or_else(String::new, |estimate| words::with_interval(measure, estimate))
-    };
+    let values = point.alone_and_shared().map(|values| values.map(|of| words::with_interval(measure, of)));
+    let [alone, shared] = values.unwrap_or_default();
     let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
     Row::of([
         linked(results, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
-        value(point.estimate()).into(),
-        value(point.shared()).into(),
+        alone.into(),
+        shared.into(),
         Text::strong(quantities::factor_within(cost.value, cost.ends())),
         quantities::number(share * 100.0).into(),
     ])

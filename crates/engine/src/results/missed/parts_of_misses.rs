@@ -43,6 +43,7 @@ fn a_neighbour_on_the_core_may_take_part_in_a_miss() {
             shared_share: Some(0.9),
             alone: Some(alone),
             shared: None,
+            shared_as_observed: None,
             observations: [of_alone, 90, 0],
         };
         PointResult { core: Some(core), ..cost(360.0) }
@@ -193,6 +194,7 @@ fn a_result_with_the_core_shared_is_judged_by_its_value_alone_where_its_inputs_a
             shared_share: Some(0.7),
             alone: Some(alone),
             shared: None,
+            shared_as_observed: None,
             observations: [50, 90, 0],
         };
         let mut points = [PointResult { core: Some(core), ..result(Unit::Nanoseconds, 170.0, prediction) }];

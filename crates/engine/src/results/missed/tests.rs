@@ -227,8 +227,14 @@ fn a_neighbour_that_was_always_there_is_not_separable() {
     let named = |alone: Option<f64>| {
         let mut point = cost(1000.0);
         let state = CoreState::Shared;
-        point.core =
-            Some(PointCore { state, shared_share: None, alone, shared: None, observations: [0, 99, 0] });
+        point.core = Some(PointCore {
+            state,
+            shared_share: None,
+            alone,
+            shared: None,
+            shared_as_observed: None,
+            observations: [0, 99, 0],
+        });
         judged(None, &mut [point])
             .join("\n")
             .contains("another hardware thread on the core (no observation without one)")
