@@ -141,13 +141,19 @@ fn several_at_once(pattern: &str, (alone, share): (Found, Found), known: &Known)
     let most = times.last().filter(|(processes, _)| *processes > 1);
     let shown = most.map(|(processes, block)| {
         let one_by_one = alone.scaled(*processes as f64);
+        let served = one_by_one.over(*block).named(&format!("{pattern}, all over one alone"));
+        let served = if one_by_one.differs_from(block) == Some(false) {
+            "the two are not significantly different, so whether several are served at once is open".into()
+        } else {
+            statement!("together they are served {served} times as often as one alone", served)
+        };
         statement!(
-            ": with {processes} processes a block of each takes {block}, one after the other they would take {one_by_one}: together \
-             they are served {served} times as often as one alone",
+            ": with {processes} processes a block of each takes {block}, one after the other they would take {one_by_one}: \
+             {served}",
             processes = processes.to_string(),
             block = block.named(&format!("{pattern}, a block with most processes")),
             one_by_one = one_by_one.named(&format!("{pattern}, most processes one after the other")),
-            served = one_by_one.over(*block).named(&format!("{pattern}, all over one alone"))
+            served
         )
     });
     statement!(
