@@ -86,16 +86,16 @@ impl<'curve> ShownCurve<'curve> {
         (beyond || slow).then_some(first.from)
     }
 
-    /// Where the latency of memory is reached: the last plateau, and its first point from which on none takes less for certain. Those
-    /// before are of a transition, also where the curve is nearly flat in it. `None` if even the largest set takes less.
+    /// Where the latency of memory is reached: the last plateau, and its first point that takes as long and from which on none takes
+    /// less for certain. Those before are of a transition, also where the curve is nearly flat in it. `None` if even the largest set takes less.
     pub(super) fn memory_reached(&self, limits: &[Limit]) -> Option<(&Plateau, f64)> {
         let from = self.memory_from(limits)?;
         let last = self.plateaus.last().filter(|last| last.from >= from)?;
-        let takes_less = |(_, latency, interval): &CurvePoint| {
-            latency * LESS < last.value && interval.is_none_or(|of| of.high < last.value)
-        };
+        let is_less = |(_, latency, _): &CurvePoint| latency * LESS < last.value;
+        let takes_less = |point: &CurvePoint| is_less(point) && point.2.is_none_or(|of| of.high < last.value);
         let own = self.curve.iter().rev().take_while(|point| point.0 >= last.from && !takes_less(point));
-        Some((last, own.last()?.0))
+        // One that may take as long by a wide interval alone is no beginning.
+        Some((last, own.filter(|point| !is_less(point)).last()?.0))
     }
 
     /// The plateau before memory that no limit explains: that of the last level, if it ends before its declared limit. One whose

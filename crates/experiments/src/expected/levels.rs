@@ -278,6 +278,23 @@ mod tests {
         assert!(sharp.contains("memory: {") && !sharp.contains("transition"), "{sharp}");
     }
 
+    /// A wide interval does not make memory of a set whose median is far below it.
+    #[test]
+    fn memory_begins_with_a_set_that_takes_as_long() {
+        let mut points: Vec<CurvePoint> = (0..36)
+            .map(|nth| {
+                let at = 16.0 + 0.25 * f64::from(nth);
+                let ns = if at > 20.0 { 180.0 } else { 4.0 };
+                (at, ns, Some(Interval { low: 0.96 * ns, high: 1.04 * ns }))
+            })
+            .collect();
+        points[17].1 = 107.0;
+        points[17].2 = Some(Interval { low: 28.0, high: 182.0 });
+        let shown = levels(&limits(&[20]), &LevelCurve { points, core: None });
+        let from = shown.last().and_then(|level| level.from).expect("memory");
+        assert!((from.log2() - 20.5).abs() < 1e-6, "{from}");
+    }
+
     #[test]
     fn a_limit_that_the_curve_contradicts_is_said_to_be() {
         let curve = steps(&[(14.0, 4.0), (20.0, 16.0)], 24.0);
