@@ -148,7 +148,7 @@ fn beside_the_atlas(results: &Results, usual: &UsualFigures, areas: &Areas) -> O
         let Some(place) = side(&here, (there.low, there.high), point.unit.kind()) else { continue };
         machines = machines.max(there.machines);
         groups[usize::from(place == Side::Better)].push(format!(
-            "{}: {} ({} there)",
+            "{}: {} (there {})",
             figure.main.name,
             quantities::value(point.unit, here.value),
             usual::range(point.unit, &there)
@@ -158,7 +158,7 @@ fn beside_the_atlas(results: &Results, usual: &UsualFigures, areas: &Areas) -> O
     let named: Vec<String> = named.map(|(how, figures)| format!("{how} in {}", figures.join(", "))).collect();
     (!named.is_empty()).then(|| {
         format!(
-            "Where these have no figure that is alike, {} of the atlas ({}) has: beside it this machine is {}.",
+            "In figures that none of these has alike, beside {} of the atlas ({}), this machine is {}.",
             if machines == 1 { "the nearest machine".to_owned() } else { format!("{machines} machines") },
             usual.kind(),
             named.join("; ")
