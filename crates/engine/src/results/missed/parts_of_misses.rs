@@ -1,11 +1,11 @@
 //! What takes part in a miss, and what measured the same work again.
 
-use super::tests::{CALLS, ENTRY, cost, judged, result};
+use super::tests::{CALLS, ENTRY, calls, cost, judged, result};
 use super::*;
 use crate::results::planted::{self, Plant as _};
 use crate::results::{CoreState, Outcome, PointCore, PublishedStatistics, vm_exit};
 use fathom_core::experiment::At::Name;
-use fathom_core::experiment::{Basis, CoreUse, Dimension, Parameter, Prediction, Selector, registry};
+use fathom_core::experiment::{Basis, CoreUse, Dimension, Parameter, Prediction, Selector};
 use fathom_core::machine::Fact;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{self, Interval, Measured};
@@ -91,7 +91,7 @@ fn of_an_input(ns: [f64; 2], measured: impl FnOnce(f64, f64) -> f64) -> (Option<
         known
     });
     let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
-    let method = registry::find(CALLS).unwrap();
+    let method = calls();
     let [then, now] = [&first, &last].map(|known| method.predict(&call, known).unwrap());
     let measured = measured(then.total(), now.total());
     let point = PointResult {

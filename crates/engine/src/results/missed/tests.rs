@@ -51,6 +51,10 @@ pub(super) fn judged(getppid: Option<f64>, points: &mut [PointResult]) -> Vec<St
     judged_on(&planted::machine(), getppid, points)
 }
 
+pub(super) fn calls() -> &'static dyn fathom_core::experiment::Experiment {
+    fathom_core::experiment::registry::find(CALLS).unwrap()
+}
+
 #[test]
 fn within_a_factor_of_two_nothing_is_told() {
     let mut points = [cost(119.0), cost(31.0)];
@@ -303,7 +307,7 @@ fn a_figure_of_the_run_that_became_another_is_the_cause() {
         known
     };
     let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
-    let method = fathom_core::experiment::registry::find(CALLS).unwrap();
+    let method = calls();
     let prediction = method.predict(&call, &entry(600.0)).unwrap();
     let last = entry(100.0);
     let measured = method.predict(&call, &last).unwrap().total();
