@@ -1,0 +1,215 @@
+//! Levels of curves that are planted.
+
+use super::*;
+
+fn steps(steps: &[(f64, f64)], last: f64) -> LevelCurve {
+    let quarters = (40..=(last * 4.0) as u32).map(|quarter| f64::from(quarter) / 4.0);
+    let y = |x: f64| steps.iter().rev().find(|(from, _)| x > *from).map_or(1.0, |(_, y)| *y);
+    LevelCurve { points: quarters.map(|x| (x, y(x), None)).collect(), core: None }
+}
+
+/// A curve of these sizes (octaves) and times, each within 4 %.
+fn measured(points: &[(f64, f64)]) -> LevelCurve {
+    let point = |(x, y): &(f64, f64)| (*x, *y, Some(Interval { low: 0.96 * y, high: 1.04 * y }));
+    LevelCurve { points: points.iter().map(point).collect(), core: None }
+}
+
+#[test]
+fn memory_begins_where_no_point_takes_less_than_it_and_what_is_before_is_a_transition() {
+    let at = |from: f64, values: &[f64]| -> Vec<(f64, f64)> {
+        values.iter().enumerate().map(|(nth, y)| (from + 0.25 * nth as f64, *y)).collect()
+    };
+    let cache = at(16.0, &[4.0; 17]);
+    let rising = at(20.25, &[30.0, 60.0, 90.0, 127.0, 128.0, 131.0, 130.0]);
+    let memory = at(22.0, &[178.0, 182.0, 180.0, 181.0, 179.0, 180.0, 181.0, 180.0, 180.0]);
+    let curve = measured(&[cache.clone(), rising, memory.clone()].concat());
+    let limits = limits(&[20]);
+    let shown = text(&limits, &curve);
+    assert!(
+        shown
+            .contains("from {4194304} on, after a transition in which a load still takes {130} at {3526975}"),
+        "{shown}"
+    );
+    assert_eq!(levels(&limits, &curve).last().and_then(|level| level.from), Some(4_194_304.0));
+    let sharp = text(&limits, &measured(&[cache, at(20.25, &[180.0; 7]), memory].concat()));
+    assert!(sharp.contains("memory: {") && !sharp.contains("transition"), "{sharp}");
+}
+
+/// A wide interval does not make memory of a set whose median is far below it.
+#[test]
+fn memory_begins_with_a_set_that_takes_as_long() {
+    let mut points: Vec<CurvePoint> = (0..36)
+        .map(|nth| {
+            let at = 16.0 + 0.25 * f64::from(nth);
+            let ns = if at > 20.0 { 180.0 } else { 4.0 };
+            (at, ns, Some(Interval { low: 0.96 * ns, high: 1.04 * ns }))
+        })
+        .collect();
+    points[17].1 = 107.0;
+    points[17].2 = Some(Interval { low: 28.0, high: 182.0 });
+    let shown = levels(&limits(&[20]), &LevelCurve { points, core: None });
+    let from = shown.last().and_then(|level| level.from).expect("memory");
+    assert!((from.log2() - 20.5).abs() < 1e-6, "{from}");
+}
+
+#[test]
+fn a_limit_that_the_curve_contradicts_is_said_to_be() {
+    let curve = steps(&[(14.0, 4.0), (20.0, 16.0)], 24.0);
+    let text = |at: &[u32]| {
+        let all = statements(&limits(at), &curve, Along::BYTES);
+        all.iter().map(Statement::plain).collect::<Vec<_>>().join("; ")
+    };
+    let masked = text(&[14, 16, 20]);
+    assert!(masked.contains("L2") && masked.contains("is contradicted by the curve"), "{masked}");
+    assert!(!text(&[14, 20]).contains("contradicted"), "{}", text(&[14, 20]));
+}
+
+fn limits(at: &[u32]) -> Vec<Limit> {
+    at.iter()
+        .enumerate()
+        .map(|(index, at)| Limit {
+            name: format!("L{}", index + 1),
+            at: 1 << at,
+            origin: "declared".to_owned(),
+            expected: None,
+        })
+        .collect()
+}
+
+fn text(limits: &[Limit], curve: &LevelCurve) -> String {
+    Statement::joined(statements(limits, curve, Along::BYTES), "; ").unwrap_or_default().plain()
+}
+
+#[test]
+fn a_place_is_a_whole_number_of_bytes() {
+    let at = 327_680_f64.log2();
+    assert_eq!(Along::BYTES.place(at, Interval { low: at, high: at }, "end").plain(), "{327680}");
+}
+
+#[test]
+fn an_end_that_may_be_anywhere_between_two_levels_is_no_end() {
+    let of = |high: f64, load: f64| {
+        let ends = Crossing { at: 15.0, interval: Interval { low: 14.5, high } };
+        let (from, to, value) = (10.0, 15.0, 2.0);
+        let interval = Interval { low: 1.9, high: 2.1 };
+        let plateau = Plateau { from, to, value, interval, ends: None, half_way: Some(ends), points: 5 };
+        end(
+            &plateau,
+            ends,
+            &[(14.0, load, Some(Interval { low: load, high: 2.0 * load }))],
+            (Along::BYTES, "L1"),
+        )
+        .plain()
+    };
+    let text = |high: f64| of(high, 2.0);
+    assert_eq!(text(15.5), " up to {32768}");
+    assert_eq!(text(20.0), ", whose end is uncertain by more than a factor of 4");
+    let higher = of(15.5, 2.5);
+    assert_eq!(
+        higher, " up to {32768} (rising from {16384} on)",
+        "a load from within takes more for certain"
+    );
+}
+
+#[test]
+fn levels_that_end_where_they_are_declared_are_named() {
+    let text = text(&limits(&[15, 20]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0));
+    assert!(
+        text.contains("L1: {1} up to {")
+            && text.contains("L2: {4} up to {")
+            && text.contains("declared {32768}"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_level_without_a_plateau_of_its_own_is_said_not_to_be_told_apart() {
+    let text = text(&limits(&[15, 20, 25]), &steps(&[(15.0, 4.0), (20.0, 100.0)], 28.0));
+    assert!(text.contains("L3 ({33554432} declared): no separate plateau"), "{text}");
+}
+
+#[test]
+fn a_level_before_one_without_a_plateau_ends_half_way_to_what_is_published_of_that() {
+    // The second level ends at 1 MiB; from there latency rises continuously into memory, which is not a third level.
+    let rising = |x: f64| match x {
+        x if x <= 15.0 => 1.0,
+        x if x <= 20.0 => 4.0,
+        x => (4.0 * (x - 20.0).mul_add(0.8, 0.3).exp()).min(150.0),
+    };
+    let points = (40..116).map(|quarter| f64::from(quarter) / 4.0).map(|x| (x, rising(x), None)).collect();
+    let curve = LevelCurve { points, core: None };
+    let mut limits = limits(&[15, 20, 25]);
+    for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
+        limit.expected = Some(expected);
+    }
+    let text = text(&limits, &curve);
+    assert!(
+        text.contains("L2: {4} up to {") && text.contains("L3 ({33554432} declared): no separate plateau"),
+        "{text}"
+    );
+    assert!(!text.contains("L3: {150"), "{text}");
+}
+
+#[test]
+fn a_plateau_far_below_a_declared_last_cache_is_memory_and_the_one_before_it_that_cache() {
+    // L3 ends at 8 MiB and is declared as 256 MiB; the sweep goes to 1 GiB.
+    let curve = steps(&[(15.0, 4.0), (20.0, 35.0), (23.0, 142.0)], 30.0);
+    let mut limits = limits(&[15, 20, 28]);
+    for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
+        limit.expected = Some(expected);
+    }
+    let text = text(&limits, &curve);
+    assert!(text.contains("L3: {34.99") && text.contains("declared {268435456}"), "{text}");
+    assert!(text.contains("declared {268435456}, of which the larger part is not to be seen"), "{text}");
+    assert_eq!(text.matches("the larger part").count(), 1, "the others end where they are declared to");
+    assert!(text.contains("memory: {141.99") && !text.contains("nothing is declared"), "{text}");
+}
+
+#[test]
+fn a_plateau_is_of_the_level_whose_time_its_loads_take() {
+    // L2 ends where it is declared to, at 2 MiB. Others use most of the last cache: half of a load's way from it to memory.
+    let curve = steps(&[(15.5, 6.2), (20.75, 30.0), (21.5, 72.0), (24.0, 147.0)], 30.0);
+    let mut limits = limits(&[15, 21, 28]);
+    for (limit, expected) in limits.iter_mut().zip([(1.0, 6.0), (6.0, 33.0), (33.0, 110.0)]) {
+        limit.expected = Some(expected);
+    }
+    let text = text(&limits, &curve);
+    assert!(
+        text.contains("L2: {6.2") && text.contains("L3 ({268435456} declared): no separate plateau"),
+        "{text}"
+    );
+    assert!(text.contains("a plateau of {7"), "{text}");
+    let without_l2 = self::text(&limits, &steps(&[(15.5, 6.2), (22.5, 147.0)], 30.0));
+    assert!(!without_l2.contains("L3: {6"), "{without_l2}");
+}
+
+#[test]
+fn a_plateau_that_a_sweep_ends_on_within_the_last_cache_is_not_memory() {
+    let mut limits = limits(&[15, 20, 28]);
+    for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 33.0), (33.0, 110.0)]) {
+        limit.expected = Some(expected);
+    }
+    let text = text(&limits, &steps(&[(15.0, 4.0), (20.0, 35.0)], 26.0));
+    assert!(!text.contains("memory"), "{text}");
+}
+
+#[test]
+fn levels_stand_from_the_end_of_the_one_before_to_their_own() {
+    let curve = steps(&[(15.0, 4.0), (20.0, 100.0)], 24.0);
+    let found = levels(&limits(&[15, 20]), &curve);
+    let names: Vec<&str> = found.iter().map(|level| level.name.as_str()).collect();
+    assert_eq!(names, ["L1", "L2", "memory"]);
+    let near = |place: Option<f64>, truth: f64| place.is_some_and(|at| (at.log2() - truth).abs() <= 0.25);
+    assert!(found[0].from.is_none() && near(found[0].to, 15.0), "{found:?}");
+    assert!(near(found[1].from, 15.0) && near(found[1].to, 20.0), "{found:?}");
+    assert!(near(found[2].from, 20.25) && found[2].to.is_none(), "{found:?}");
+}
+
+#[test]
+fn what_the_sweep_does_not_reach_is_said_so() {
+    let text = text(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
+    assert!(
+        text.contains("L2 is declared larger ({1099511627776}) than the largest setting of the curve"),
+        "{text}"
+    );
+}
