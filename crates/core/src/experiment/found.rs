@@ -150,6 +150,11 @@ impl Found {
         self.core != Some(CoreUse::Both)
     }
 
+    /// Whether its interval holds a value; never without one.
+    pub fn holds(&self, value: f64) -> bool {
+        self.ends().is_some_and(|(low, high)| (low..=high).contains(&value))
+    }
+
     /// Whether it lies above zero, with its whole interval where it has one.
     pub fn is_positive(&self) -> bool {
         self.value > 0.0 && self.measured.ends().is_none_or(|(low, _)| low > 0.0)

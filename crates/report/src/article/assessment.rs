@@ -1,6 +1,6 @@
 //! What this machine is good and bad at, in one paragraph: the first of the conclusion.
 
-use super::nearest::Nearest;
+use super::nearest::{Nearest, times_by};
 use super::neighbour;
 use super::quotable;
 use crate::finding;
@@ -14,7 +14,6 @@ use fathom_core::experiment::{Found, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_core::statistics;
 use fathom_engine::results::{CLOSE, PointResult, Results};
 
 /// The sentences of it that the run has.
@@ -50,49 +49,35 @@ fn is_alone(point: &PointResult) -> bool {
     occupancy::beside_a_neighbour(point).is_none() && !occupancy::is_whatever_the_core_did(point)
 }
 
-/// How many times as good this machine is as the nearest published ones, by area.
-struct Areas(Vec<(&'static str, Vec<f64>)>);
+/// The time of this machine over that of the nearest published ones in the median of each area, and the number of its figures.
+struct Areas(Vec<(&'static str, f64, usize)>);
 
 impl Areas {
     /// Of figures with a neighbour on the core nothing follows: the published machines had theirs to themselves.
     fn of(nearest: &Nearest) -> Self {
-        let alone = nearest.comparable().into_iter();
-        let alone = alone.filter(|(point, _)| is_alone(point));
-        Areas::by(alone.map(|(point, merit)| (area(point), merit)))
-    }
-
-    fn by(merits: impl Iterator<Item = (&'static str, f64)>) -> Self {
-        let mut areas: Vec<(&'static str, Vec<f64>)> = vec![];
-        for (name, merit) in merits {
-            match areas.iter_mut().find(|(other, _)| *other == name) {
-                Some((_, all)) => all.push(merit),
-                None => areas.push((name, vec![merit])),
-            }
-        }
-        Areas(areas)
+        let alone = nearest.comparable().into_iter().filter(|(point, _)| is_alone(point));
+        Areas(times_by(alone.map(|(point, merit)| (area(point), merit))))
     }
 
     fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(other, _)| *other == name)
+        self.0.iter().any(|(other, ..)| *other == name)
     }
 
     /// In which areas this machine is slower, quicker and neither, by the median of each.
     fn sentence(&self) -> Option<String> {
         let mut groups: [Vec<String>; 3] = Default::default();
-        for (name, merits) in &self.0 {
-            let logarithms: Vec<f64> = merits.iter().map(|merit| merit.ln()).collect();
-            let times = 1.0 / statistics::median(&logarithms)?.exp();
-            let place = if times > CLOSE {
+        for (name, times, number) in &self.0 {
+            let place = if *times > CLOSE {
                 0
-            } else if times < 1.0 / CLOSE {
+            } else if *times < 1.0 / CLOSE {
                 1
             } else {
                 2
             };
             groups[place].push(format!(
                 "{name} ({}, {})",
-                quantities::factor(times),
-                plural(merits.len(), "figure")
+                quantities::factor(*times),
+                plural(*number, "figure")
             ));
         }
         let named = ["slower in", "quicker in", "about as quick in"];
@@ -205,14 +190,14 @@ mod tests {
     #[test]
     fn an_area_is_slower_quicker_or_neither_by_its_median() {
         let merits = [("system calls", 0.5), ("system calls", 0.25), ("storage", 2.0), ("memory", 1.1)];
-        let named = Areas::by(merits.into_iter()).sentence().expect("three areas");
+        let named = Areas(times_by(merits.into_iter())).sentence().expect("three areas");
         assert!(
             named.contains(
                 "it is slower in system calls (2.83×, 2 figures); quicker in storage (0.500×, 1 figure); about as quick in memory (0.909×, 1 figure): its time"
             ),
             "{named}"
         );
-        assert_eq!(Areas::by(std::iter::empty()).sentence(), None);
+        assert_eq!(Areas(vec![]).sentence(), None);
     }
 
     #[test]

@@ -15,15 +15,10 @@ use fathom_engine::results::{
 
 /// The section; `None` if nothing was concluded.
 pub(super) fn mechanisms(results: &Results) -> Option<Section> {
-    let of = |kind: MechanismKind| {
-        results.mechanisms.iter().filter(move |one| one.kind == kind).map(mechanism_text)
-    };
+    let of = |kind: MechanismKind| results.mechanisms.iter().filter(move |one| one.kind == kind);
     let no_cause =
         of(MechanismKind::Identity).chain(of(MechanismKind::Uncaused)).chain(of(MechanismKind::NoEffect));
-    let causes = |several: bool| {
-        let all = results.mechanisms.iter().filter(move |one| one.kind == MechanismKind::Effect);
-        all.filter(move |one| one.is_of_several == several).map(mechanism_text)
-    };
+    let causes = |several: bool| of(MechanismKind::Effect).filter(move |one| one.is_of_several == several);
     let of_several =
         "Causes that join figures of several experiments. Each follows from a rule whose condition was met.";
     let of_one = "Causes that figures of a single experiment show, each by such a rule.";
@@ -31,9 +26,9 @@ pub(super) fn mechanisms(results: &Results) -> Option<Section> {
                   looked for and has no effect that shows.";
     (!results.mechanisms.is_empty()).then(|| {
         Section::new(Key::of("mechanisms"), "Mechanisms")
-            .with_all(listed(of_several, causes(true)))
-            .with_all(listed(of_one, causes(false)))
-            .with_all(listed(others, no_cause))
+            .with_all(listed(of_several, causes(true).map(mechanism_text)))
+            .with_all(listed(of_one, causes(false).map(mechanism_text)))
+            .with_all(listed(others, no_cause.map(mechanism_text)))
     })
 }
 

@@ -143,22 +143,12 @@ impl<'run> Nearest<'run> {
     fn learnt(&self) -> Option<String> {
         let [of_the_method, merits] = self.judged();
         let Balance { better, worse, all } = self.balance();
-        let mut chapters: Vec<(&str, Vec<f64>)> = vec![];
-        for (point, merit) in &merits {
-            let chapter = family(&point.experiment);
-            match chapters.iter_mut().find(|(name, _)| *name == chapter) {
-                Some((_, all)) => all.push(*merit),
-                None => chapters.push((chapter, vec![*merit])),
-            }
-        }
-        let of_chapter = |(name, all): &(&str, Vec<f64>)| {
-            // Of an even number the middle two by their ratio: here over there is then the inverse of there over here.
-            let logarithms: Vec<f64> = all.iter().map(|merit| merit.ln()).collect();
-            let median = statistics::median(&logarithms)?.exp();
-            let figures = words::plural(all.len(), "figure");
-            Some(format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(1.0 / median)))
+        let by_chapter = times_by(merits.iter().map(|(point, merit)| (family(&point.experiment), *merit)));
+        let of_chapter = |(name, times, number): &(&str, f64, usize)| {
+            let figures = words::plural(*number, "figure");
+            format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(*times))
         };
-        let chapters: Vec<String> = chapters.iter().filter_map(of_chapter).collect();
+        let chapters: Vec<String> = by_chapter.iter().map(of_chapter).collect();
         (!merits.is_empty()).then(|| {
             format!(
                 "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, each with its whole \
@@ -278,6 +268,25 @@ const READING: &str = "laptops, measured without a hypervisor. \
 /// Those whose sources timed the same operation.
 fn alike<'rows, 'run>(rows: &'rows [Beside<'run>]) -> impl Iterator<Item = &'rows Beside<'run>> {
     rows.iter().filter(|row| !row.is_unlike)
+}
+
+/// The time here over the time there, of rates the inverse, in the median of each group, and the number of its figures: the groups in the
+/// order in which they come.
+pub(super) fn times_by<'name>(
+    merits: impl Iterator<Item = (&'name str, f64)>,
+) -> Vec<(&'name str, f64, usize)> {
+    let mut groups: Vec<(&str, Vec<f64>)> = vec![];
+    for (group, merit) in merits {
+        // Of an even number the middle two by their ratio: here over there is then the inverse of there over here.
+        let logarithm = -merit.ln();
+        match groups.iter_mut().find(|(name, _)| *name == group) {
+            Some((_, all)) => all.push(logarithm),
+            None => groups.push((group, vec![logarithm])),
+        }
+    }
+    let median =
+        |(group, all): (&'name str, Vec<f64>)| Some((group, statistics::median(&all)?.exp(), all.len()));
+    groups.into_iter().filter_map(median).collect()
 }
 
 /// Whether an interval contains none of the figures that sources timed alike: one that contains it shows no difference.

@@ -31,9 +31,12 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let [dearest, unshown] = ends(&both, |point: &PointResult| point.experiment.as_str());
     let few = table(
         "neighbour-ends",
-        "The operations that a neighbour on the core costs most, and those of which no cost is shown and none above a factor of 1.25 is possible, the best bounded first, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared.",
+        &format!(
+            "The operations that a neighbour on the core costs most, and those of which no cost is shown and none above a factor of {CLOSE} is possible, the best bounded first, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared."
+        ),
     );
-    let few = [("most", &dearest), ("no cost shown, and at most a factor of 1.25", &unshown)]
+    let bounded = format!("no cost shown, and at most a factor of {CLOSE}");
+    let few = [("most", &dearest), (&*bounded, &unshown)]
         .into_iter()
         .filter(|(_, of)| !of.is_empty())
         .fold(few, |few, (name, of)| few.group(Group::named(name).rows(rows(of))));

@@ -262,9 +262,7 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
         (None, Some(_)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
             (Some(by_end), ..) => format!("an input became another: with it {}", quantities::factor(by_end)),
-            (None, Some(measured), Some(prediction)) => {
-                near(&measured, prediction.total(), prediction.range())
-            }
+            (None, Some(measured), Some(prediction)) => near(&measured, prediction.total(), range),
             _ => WITHIN.to_owned(),
         },
         (None, None) if is_limit(point) => "set, not predicted".to_owned(),
@@ -297,14 +295,13 @@ fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
         let is_near = |state: &Measured| distance(state.value / predicted.value) <= CLOSE;
         return if states.iter().any(is_near) { ONE_STATE } else { WITHIN }.to_owned();
     }
-    let holds = measured.ends().is_some_and(|(low, high)| (low..=high).contains(&predicted.value));
     if measured.is_like(&predicted) {
         "as predicted".to_owned()
     } else if is_published(measured, range) {
         PUBLISHED.to_owned()
     } else if distance(measured.value / predicted.value) <= NEAR {
         "within 10 % of the prediction".to_owned()
-    } else if holds {
+    } else if measured.holds(predicted.value) {
         "its interval holds the prediction".to_owned()
     } else {
         WITHIN.to_owned()

@@ -1,5 +1,6 @@
 //! Figures that another measurement of the same operation denies.
 
+use crate::results::accuracy::distance;
 use crate::results::point::PointResult;
 use fathom_core::experiment::{Found, Point, Selector};
 
@@ -40,9 +41,9 @@ impl Denial {
     }
 }
 
-/// How far two figures are from each other, either way.
+/// How far two figures are from each other, either way, as a factor.
 fn apart(one: &Found, other: &Found) -> f64 {
-    (one.value / other.value).ln().abs()
+    distance(one.value / other.value)
 }
 
 /// Marks the points whose figures are denied, each with the value that is furthest from its own.

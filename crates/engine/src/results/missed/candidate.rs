@@ -37,12 +37,9 @@ impl MissCandidate {
     /// Whether the prediction with it is what was measured, within the intervals: they do not differ, and the one holds the other's value.
     /// Two wide intervals that only touch at their ends leave most of a miss open.
     pub(super) fn lands_on(&self, missed: &Missed) -> bool {
-        let holds = |one: &Found, other: &Found| {
-            one.ends().is_some_and(|(low, high)| (low..=high).contains(&other.value))
-        };
         let (again, measured) = (&self.again, &missed.measured);
         again.differs_from(measured) == Some(false)
-            && (holds(measured, again) || holds(again, measured))
+            && (measured.holds(again.value) || again.holds(measured.value))
             && distance(measured.value / again.value) <= FAIR
     }
 
@@ -134,8 +131,7 @@ fn input_then_and_now(
 /// The state of the core of the trials that a prediction's input came from, if its value shows it: close to that of the core shared.
 fn state(used: f64, alone: &Found, shared: Option<&(String, Point, Found)>) -> Option<Statement> {
     let (_, _, shared) = shared?;
-    let holds = |input: &Found| input.ends().is_some_and(|(low, high)| (low..=high).contains(&used));
-    let is_shared = (holds(shared) || distance(used / shared.value) <= CLOSE) && !holds(alone);
+    let is_shared = (shared.holds(used) || distance(used / shared.value) <= CLOSE) && !alone.holds(used);
     is_shared.then(|| {
         statement!(
             " by trials with the core shared ({shared} then)",

@@ -103,7 +103,7 @@ fn those<'judged>(
 }
 
 fn role_of(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
-    if candidate.lands_on(missed) || is_within(candidate, missed) {
+    if candidate.lands_on(missed) || missed.measured.holds(candidate.again.value) {
         CandidateRole::Possible
     } else if is_near(candidate, missed) {
         CandidateRole::Near
@@ -114,11 +114,6 @@ fn role_of(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
     } else {
         CandidateRole::Excluded
     }
-}
-
-/// Whether the prediction with a candidate lies within the interval of what was measured, however wide that is.
-fn is_within(candidate: &MissCandidate, missed: &Missed) -> bool {
-    missed.measured.ends().is_some_and(|(low, high)| (low..=high).contains(&candidate.again.value))
 }
 
 /// Whether a candidate accounts for half of what is missing or more, a changed input for a tenth, and leads no further.

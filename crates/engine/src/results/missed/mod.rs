@@ -14,9 +14,9 @@
 //! Otherwise it is not explained, and the candidates are listed with the measurement that excludes each.
 //! Whether something that the run cannot separate took part (mitigations, a paravirtual hypervisor) is said as such.
 
-mod foreign_terms;
 mod candidate;
 mod excluded;
+mod foreign_terms;
 mod measured_terms;
 mod miss;
 mod overstated;

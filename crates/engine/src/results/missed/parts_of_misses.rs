@@ -1,6 +1,6 @@
 //! What takes part in a miss, and what measured the same work again.
 
-use super::tests::{CALLS, ENTRY, calls, cost, judged, result};
+use super::tests::{self, CALLS, ENTRY, cost, judged, result};
 use super::*;
 use crate::results::planted::{self, Plant as _};
 use crate::results::{CoreState, Outcome, PointCore, PublishedStatistics, vm_exit};
@@ -80,30 +80,17 @@ fn work_that_no_other_operation_has_by_itself_is_named() {
     assert!(!text.contains("page_mkwrite"), "{text}");
 }
 
-/// What is said of a call whose prediction took one time for entering the kernel, in a run in which that takes another by its end; measured is
-/// what is made of the prediction, then and by the end.
+/// The explanation of such a call, and what is said of it.
 fn of_an_input(ns: [f64; 2], measured: impl FnOnce(f64, f64) -> f64) -> (Option<Explanation>, String) {
-    const ENTERED: Selector = Selector::only(CALLS, &[("call", Name("getppid"))]);
-    let machine = planted::machine();
-    let [first, last] = ns.map(|ns| {
-        let mut known = Known::new(&machine, None);
-        ENTERED.plant(&mut known, ns);
-        known
-    });
-    let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
-    let method = calls();
-    let [then, now] = [&first, &last].map(|known| method.predict(&call, known).unwrap());
-    let measured = measured(then.total(), now.total());
-    let point = PointResult {
-        experiment: CALLS.to_owned(),
-        point: call,
-        method_version: method.about().version,
-        ..result(Unit::Nanoseconds, measured, then)
-    };
-    let mut points = [point];
-    explain(&[CALLS], &mut points, Figures { supported: &last, all: &last, shared: &[], levels: &[] });
-    let [point] = points;
+    let (point, _) = tests::of_an_input(ns, measured);
     (point.explanation, point.because.map(|because| because.plain()).unwrap_or_default())
+}
+
+#[test]
+fn a_figure_of_the_run_that_became_another_is_the_cause() {
+    let (point, text) = tests::of_an_input([600.0, 100.0], |_, now| now);
+    assert!(text.contains("{100} in the whole run, {600} when the prediction was made"), "{text}");
+    assert!(matches!(point.explanation, Some(Explanation::Cause { .. })));
 }
 
 /// What an input became is no supposition that could be excluded: it accounts for all of a miss, for a part, or for none.

@@ -106,8 +106,7 @@ fn one_line(
 
 /// Whether a line follows a point: it passes through its interval, or within a tenth of its value.
 fn is_followed(time: Found, line: f64) -> bool {
-    time.ends().is_some_and(|(low, high)| (low..=high).contains(&line))
-        || (line / time.value - 1.0).abs() <= 0.1
+    time.holds(line) || (line / time.value - 1.0).abs() <= 0.1
 }
 
 /// A slope as a share of the time per block of one process alone.
