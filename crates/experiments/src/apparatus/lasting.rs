@@ -146,7 +146,7 @@ pub fn compared(
         Some(false) if slower.ends().is_some_and(|(_, high)| high > HOLDS) => {
             let (_, most) = slower.ends().unwrap_or((slower.value, slower.value));
             statement!(
-                "{both}: no significant difference, which is at most a factor of {most}",
+                "{both}: no significant difference, and at most {most} times as slow",
                 both,
                 most = Found::bare(most, slower.dimension).named(&format!("{operation}, slower at most"))
             )
@@ -228,7 +228,7 @@ mod tests {
         assert!(text(found(300.0, 1.0)).ends_with("{3} times as slow: the first speed is not sustained"));
         assert!(text(found(100.0, 1.0)).ends_with("the speed is sustained within 3 %"));
         let loose = text(found(100.0, 10.0));
-        assert!(loose.contains("no significant difference, which is at most a factor of {1.1"), "{loose}");
+        assert!(loose.contains("no significant difference, and at most {1.1"), "{loose}");
         assert!(text(found(110.0, 1.0)).ends_with("{1.1} times as slow"), "a small difference is named");
         assert!(
             text(found(300.0, 250.0)).contains("no significant difference, which may yet"),

@@ -77,7 +77,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction. A slope's prediction is the slope of its points' predictions."
+                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction, which may be wider than a factor of two. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
@@ -244,6 +244,7 @@ fn is_published(measured: &Found, range: Option<(f64, f64)>) -> bool {
 /// Why a result is as far from its prediction as it is, in a few words.
 fn cause(point: &PointResult) -> String {
     let range = point.prediction.as_ref().and_then(Prediction::range);
+    let is_among_published = point.figure().is_some_and(|figure| is_published(&figure, range));
     match (&point.explanation, point.factor()) {
         // An input that became another is named with both its values.
         (Some(explanation @ Explanation::Cause { mechanism, .. }), _) if explanation.is_of_input() => {
@@ -252,13 +253,12 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
         (Some(Explanation::Overstated { term }), _) => format!("{OVERSTATED}: {term}"),
         (Some(Explanation::Probable { cause }), _) => format!("probably {cause}"),
-        (Some(Explanation::NotCertain), _)
-            if point.figure().is_some_and(|figure| is_published(&figure, range)) =>
-        {
-            PUBLISHED.to_owned()
-        }
+        (Some(Explanation::NotCertain), _) if is_among_published => PUBLISHED.to_owned(),
         (Some(Explanation::NotCertain), _) => NOT_CERTAIN.to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
+        (Some(Explanation::NotExplained), _) if is_among_published => {
+            format!("further than a factor of two, {PUBLISHED}")
+        }
         (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
         (None, Some(_)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
             (Some(by_end), ..) => format!("an input became another: with it {}", quantities::factor(by_end)),

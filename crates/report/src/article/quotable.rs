@@ -25,6 +25,8 @@ enum Quotation {
     Denied,
     /// Only with its interval, or as the limit that it is.
     WithInterval,
+    /// Its interval reaches further than its value is large.
+    TooWide,
     /// A state of it has too few trials for an interval.
     WithoutInterval,
     /// Its evidence fails.
@@ -52,6 +54,7 @@ impl Quotation {
     /// The same of a core in this state: of one that was shared no value holds by itself.
     fn of_core(self, core: Option<CoreUse>) -> Self {
         match core {
+            _ if matches!(self, Quotation::TooWide | Quotation::WithoutInterval) => self,
             Some(CoreUse::Shared) => Quotation::AsShared,
             Some(CoreUse::Mixture | CoreUse::Both) if self == Quotation::ByItself => Quotation::AsMixture,
             _ => self,
@@ -66,6 +69,7 @@ impl Quotation {
             Quotation::AsMixture => "with its interval: the core was alone and shared by turns",
             Quotation::Denied => "beside its cross-check, which differs",
             Quotation::WithInterval => "with its interval",
+            Quotation::TooWide => "no: its interval reaches to more than twice its value",
             Quotation::WithoutInterval => "no: a value of it has no interval",
             Quotation::NotAtAll => "no: its evidence fails",
             Quotation::OfALimit => "no: a limit that this run set",
@@ -79,6 +83,8 @@ impl Quotation {
             Quotation::ByItself
         } else if reaches.len() > 1 && reaches.iter().any(Option::is_none) {
             Quotation::WithoutInterval
+        } else if reaches.iter().flatten().any(|reach| *reach > 1.0) {
+            Quotation::TooWide
         } else {
             Quotation::WithInterval
         }
@@ -163,7 +169,7 @@ fn reconciled(trust: Trust, certain: usize, all: usize) -> String {
 
 fn table(results: &Results, all: &[Ranked]) -> Table {
     let caption = format!(
-        "What may be quoted. By itself: within {}, not of a core that was shared, always or at times, and not denied by another measurement of the same operation. ±: how far the farther end of the 95 % interval, not rounded outwards as it is elsewhere, is from the \
+        "What may be quoted. By itself: within {}, not of a core that was shared, always or at times, and without another measurement of the same operation that is further away than that. ±: how far the farther end of the 95 % interval, not rounded outwards as it is elsewhere, is from the \
          value.{}{}{}",
         quantities::target(USEFUL),
         occupancy::mark_legend(all.iter().filter_map(|figure| figure.main.point())),
@@ -242,6 +248,8 @@ mod tests {
     fn a_figure_is_quoted_by_itself_only_if_every_state_of_it_is_known() {
         assert_eq!(Quotation::by_reach(&[Some(0.04)]), Quotation::ByItself);
         assert_eq!(Quotation::by_reach(&[Some(0.04), Some(0.3)]), Quotation::WithInterval);
+        let stalled = Quotation::by_reach(&[Some(0.04), Some(1664.0)]);
+        assert_eq!(stalled.of_core(Some(CoreUse::Shared)), Quotation::TooWide);
         assert_eq!(
             Quotation::by_reach(&[None]),
             Quotation::WithInterval,

@@ -99,15 +99,22 @@ fn window(known: &Known) -> Statement {
 fn in_large_requests(ahead: Found, known: &Known) -> Statement {
     let Some(large) = LARGE.found(known) else { return Statement::default() };
     let share = large.scaled(4096.0 / REQUEST as f64);
-    let explains = if distance(ahead.over(share).value) <= FAIR {
-        ", from which the sequential cost does not differ significantly"
-    } else {
-        ", which differs from the sequential cost"
-    };
     statement!(
         "In requests of 1 MiB past the page cache, the share of 4 KiB is {share}{explains}.",
-        share = share.named("share of a large request")
+        share = share.named("share of a large request"),
+        explains = compared(ahead, share)
     )
+}
+
+/// Whether the sequential cost is that share; empty where intervals overlap around unlike values, which shows neither.
+fn compared(ahead: Found, share: Found) -> &'static str {
+    match ahead.differs_from(&share) {
+        Some(true) => ", which differs from the sequential cost",
+        Some(false) if distance(ahead.over(share).value) <= FAIR => {
+            ", from which the sequential cost does not differ significantly"
+        }
+        _ => "",
+    }
 }
 
 /// In random order there is nothing to read ahead.
@@ -150,5 +157,14 @@ mod tests {
                 .is_some_and(|conclusion| conclusion.because.plain().contains("which differs from"))
         );
         assert!(conclusion(60e3, 512e3).is_none());
+    }
+
+    #[test]
+    fn intervals_that_overlap_around_unlike_values_show_neither() {
+        let nanoseconds =
+            |share, value| fathom_described::found_within(share, value, Dimension::Of(Unit::Nanoseconds));
+        assert_eq!(compared(nanoseconds(0.9, 2e3), nanoseconds(0.2, 4.9e3)), "");
+        let apart = compared(nanoseconds(0.01, 2e3), nanoseconds(0.01, 2.2e3));
+        assert!(apart.contains("which differs"), "{apart}");
     }
 }

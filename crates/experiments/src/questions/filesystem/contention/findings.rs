@@ -87,13 +87,18 @@ fn one_line(
     let beginning = first.and_then(|(number, time)| {
         let on_line = slope.scaled(number as f64).plus(besides);
         let says = on_line.named(&format!("{pattern}, the line at its beginning"));
+        let is_off = time.differs_from(&on_line) == Some(true);
         let time = (!is_followed(time, on_line.value))
             .then(|| time.named(&format!("{pattern}, the fewest processes")))?;
-        Some(statement!(
-            " on the whole, not at its beginning, where it says {says} for {number} and {time} were measured",
-            says,
-            time
-        ))
+        Some(if is_off {
+            statement!(
+                " on the whole, not at its beginning, where it says {says} for {number} and {time} were measured",
+                says,
+                time
+            )
+        } else {
+            statement!(" on the whole: for {number} it says {says}, and {time} were measured", says, time)
+        })
     });
     let growth = statement!(
         "{slope} for every further process, and {besides} in addition; one line fits{beginning}",
@@ -201,5 +206,21 @@ mod tests {
         assert_eq!(by(1.01, 0.508), None, "from nothing to all");
         assert_eq!(by(0.1, 0.5), None);
         assert!(by(0.1, 1.5).is_some_and(|said| said.contains("slow each other down")));
+    }
+
+    #[test]
+    fn a_line_misses_its_beginning_only_where_their_intervals_are_apart() {
+        let within =
+            |share, value| fathom_described::found_within(share, value, Dimension::Of(Unit::Nanoseconds));
+        let said = |share| {
+            one_line("in order", (within(share, 30e3), within(share, 30e3)), Some((1, within(0.1, 40e3))))
+        };
+        let (close, wide) = (said(0.05).0, said(0.9).0);
+        assert!(
+            close.plain().contains("not at its beginning, where it says {60000} for {1}"),
+            "{}",
+            close.plain()
+        );
+        assert!(wide.plain().contains("on the whole: for {1} it says {60000}"), "{}", wide.plain());
     }
 }
