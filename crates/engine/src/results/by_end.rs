@@ -2,13 +2,32 @@
 
 use super::PointResult;
 use super::accuracy::{CLOSE, distance};
-use fathom_core::experiment::{Known, Prediction, Source, Term};
+use super::cpu_distance::CpuDistances;
+use fathom_core::experiment::{Dimension, Found, Known, Prediction, Source, Term};
+use fathom_core::quantity::Unit;
+
+/// What looks at the distance of CPUs measure as well: a line from one to the other.
+const HAND_OVER: &str = "cpu/core_to_core";
 
 /// Adds to every point what its prediction would be with the figures of the whole run. The judged prediction stays the one that was made
 /// before.
 pub(super) fn mark(points: &mut [PointResult], known: &Known) {
     for point in points {
         point.by_end = of_whole_run(point, known);
+    }
+}
+
+/// What a line took at the CPUs' usual distance stands for a hand-over that has no value, of points on both CPUs: a median over trials of
+/// several distances is of none of them, and the looks pass a line between the same CPUs.
+pub(super) fn teach_usual_line<'point>(
+    distances: &CpuDistances,
+    on_both: impl Iterator<Item = &'point PointResult>,
+    known: &mut Known,
+) {
+    let Some(usual) = distances.distances.first().filter(|_| distances.are_several()) else { return };
+    let line = Found::bare(usual.line_ns, Dimension::Of(Unit::Nanoseconds));
+    for point in on_both.filter(|point| point.experiment == HAND_OVER && point.figure().is_none()) {
+        known.learn(&point.experiment, &point.point, line);
     }
 }
 
@@ -52,10 +71,11 @@ impl PointResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Outcome;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::At::Name;
-    use fathom_core::experiment::{Dimension, Point, Selector};
-    use fathom_core::quantity::Unit;
+    use fathom_core::experiment::{Point, Selector};
+    use fathom_core::statistics::Estimate;
 
     /// A change of stacks, of which the prediction of a thread at user level consists.
     const STACKS: Selector = Selector::only(
@@ -110,5 +130,34 @@ mod tests {
     #[test]
     fn what_took_nothing_from_the_run_stays() {
         assert_eq!(thread(None).by_end, None, "assumed before, and assumed still");
+    }
+
+    #[test]
+    fn a_hand_over_of_no_one_distance_is_what_the_looks_found_at_the_usual() {
+        let machine = planted::machine();
+        let median = |value| Estimate {
+            value,
+            interval: None,
+            level: 0.95,
+            min: None,
+            max: None,
+            trials: 6,
+            observations: 6,
+        };
+        let line = |later_ns, outcome| {
+            let looks: Vec<(f64, f64)> =
+                (0..50).map(|at| (f64::from(at), if at < 30 { 26.0 } else { later_ns })).collect();
+            let distances = CpuDistances::from_looks(&looks).expect("distances");
+            let point = PointResult { outcome, ..planted::result(HAND_OVER, median(203.0), None) };
+            let mut known = Known::new(&machine, None);
+            known.learn(HAND_OVER, &point.point, Found::of(&median(203.0), point.unit));
+            teach_usual_line(&distances, std::iter::once(&point), &mut known);
+            known.found(HAND_OVER, &point.point).expect("a line").value
+        };
+        let moved = || Outcome::Disturbed { by: String::new(), unusable: median(203.0) };
+        let lines = [line(210.0, moved()), line(210.0, Outcome::Value(median(203.0))), line(26.0, moved())];
+        for (ns, is) in lines.into_iter().zip([26.0, 203.0, 203.0]) {
+            assert!((ns - is).abs() < 1e-9, "{ns} for {is}");
+        }
     }
 }

@@ -65,7 +65,7 @@ impl CpuDistances {
     }
 
     /// From looks: seconds, and nanoseconds of a hand-over.
-    fn from_looks(seen: &[(f64, f64)]) -> Option<Self> {
+    pub(super) fn from_looks(seen: &[(f64, f64)]) -> Option<Self> {
         let mut all: Vec<f64> = seen.iter().map(|(_, ns)| *ns).collect();
         sorting::numbers(&mut all);
         let groups = groups(&all);

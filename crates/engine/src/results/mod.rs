@@ -130,7 +130,11 @@ impl<'run> Results<'run> {
             .then(|| supported(run, &points, &states, core_use::with_the_core_shared));
         let either = OfEitherState { main: &known, shared: beside_a_neighbour.as_ref().unwrap_or(&known) };
         let of_one_state = points.iter().filter(|point| point.mixture.is_none());
-        let all = everything(run, of_one_state, states.frequency);
+        let mut all = everything(run, of_one_state, states.frequency);
+        if let Some(distances) = &states.distances {
+            let on_both = points.iter().filter(|point| is_of_both(&run.header, &point.point));
+            by_end::teach_usual_line(distances, on_both, &mut all);
+        }
         by_end::mark(&mut points, &all);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();

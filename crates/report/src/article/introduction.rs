@@ -89,12 +89,13 @@ fn most_moved(results: &Results) -> Option<Text> {
         )
     };
     let [near, far] = point.near_and_far()?.map(at);
-    let text =
-        Text::plain("Of other work on both that distance changes this the most, as far as is certain: ")
-            .and(linked(results, &point.experiment))
-            .and(format!(", {}: {near}, {far} (", words::short_label(point, &point.point)))
-            .and(Text::to(&Key::of("distance")))
-            .and(").");
+    let text = Text::plain(
+        "Of other work on both CPUs the distance between them changes this the most, as far as is certain: ",
+    )
+    .and(linked(results, &point.experiment))
+    .and(format!(", {}: {near}, {far} (", words::short_label(point, &point.point)))
+    .and(Text::to(&Key::of("distance")))
+    .and(").");
     Some(text)
 }
 
