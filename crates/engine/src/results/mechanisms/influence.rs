@@ -62,7 +62,9 @@ pub fn mark(points: &mut [PointResult], known: &Known, mechanisms: &[Mechanism])
 fn part_of(point: &PointResult, influence: &Influence, known: &Known) -> Option<InfluencePart> {
     let whole = point.figure().filter(|whole| whole.is_of_one_state() && !whole.is_mixture)?;
     let Portion { takes, part, share, of } = (influence.portion)(&WholeFigure { point, whole }, known)?;
-    let is_one = part.is_positive() && share.value < 1.0 && share.is_of_one_core_state();
+    // Of one trial in another state there is no interval, and a cause has no share without one.
+    let is_one =
+        share.ends().is_some() && part.is_positive() && share.value < 1.0 && share.is_of_one_core_state();
     (is_one && share.value >= LEAST).then(|| InfluencePart {
         mechanism: influence.mechanism,
         statement: statement!(
@@ -189,6 +191,7 @@ impl Mechanism {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::Outcome;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::{Basis, Placement, Prediction};
     use fathom_core::machine::Fact;
@@ -244,6 +247,10 @@ mod tests {
         assert_eq!(said(point(&kernel_entry::NOTHING, 250.0), "kernel_entry", &[]), None, "not measured");
         let other = [(&kernel_entry::ALONE, 125.0)];
         assert_eq!(said(point(&kernel_entry::NOTHING, 250.0), "guest_exit", &other), None, "not concluded");
+        let estimate =
+            Estimate { interval: None, ..*point(&kernel_entry::NOTHING, 250.0).estimate().expect("one") };
+        let few = PointResult { outcome: Outcome::Value(estimate), ..point(&kernel_entry::NOTHING, 250.0) };
+        assert_eq!(said(few, "kernel_entry", &other), None, "no interval");
     }
 
     #[test]
