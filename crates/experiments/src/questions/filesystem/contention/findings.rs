@@ -217,10 +217,10 @@ mod tests {
         };
         let (close, wide) = (said(0.05).0, said(0.9).0);
         assert!(
-            close.plain().contains("not at its beginning, where it says {60000} for {1}"),
+            close.plain().contains("not at its beginning, where it says {60000} for 1 and"),
             "{}",
             close.plain()
         );
-        assert!(wide.plain().contains("on the whole: for {1} it says {60000}"), "{}", wide.plain());
+        assert!(wide.plain().contains("on the whole: for 1 it says {60000}"), "{}", wide.plain());
     }
 }
