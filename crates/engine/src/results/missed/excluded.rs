@@ -40,6 +40,8 @@ pub(super) fn near(judged: &Judged) -> Vec<Statement> {
 /// tenth: they take part, and are neither the cause nor excluded.
 pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     let missed = &judged.missed;
+    // What remains has the sign of what is missing.
+    let sign = missed.missing().value.signum();
     those(judged, CandidateRole::Part)
         .map(|candidate| {
             statement!(
@@ -49,7 +51,8 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
                     .figure(candidate.again.value - missed.prediction.total())
                     .share_of(missed.missing())
                     .named("part of what is missing"),
-                rest = missed.measured.minus(candidate.again).named("the rest of what is missing")
+                rest =
+                    missed.measured.minus(candidate.again).scaled(sign).named("the rest of what is missing")
             )
         })
         .collect()
