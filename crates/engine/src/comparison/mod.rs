@@ -30,6 +30,7 @@ pub use verdict::{Decision, FALSE_DISCOVERIES, Verdict, decide};
 use self::equal_frequency::EqualFrequency;
 use self::like_with_like::{LevelsOfSide, like_with_like};
 use crate::record::MethodParameter;
+use crate::results::LINE_HAND_OVER;
 use fathom_core::experiment::Point;
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sorting;
@@ -259,7 +260,7 @@ impl Comparison {
     /// The hand-overs of a line between cores that got better or worse, where a host may have moved the CPUs: no difference of the machine is
     /// shown by these.
     pub fn moved_by_host(&self) -> Vec<&Row> {
-        let is_moved = |row: &&Row| row.experiment == HAND_OVERS && row.verdict.is_difference();
+        let is_moved = |row: &&Row| row.experiment == LINE_HAND_OVER && row.verdict.is_difference();
         match self.placing {
             CpuPlacing::Host => self.rows.iter().filter(is_moved).collect(),
             CpuPlacing::Machine => vec![],
@@ -315,9 +316,6 @@ impl Row {
         self.contrast.ratio().ln().abs()
     }
 }
-
-/// The experiment whose figures are those of the places of two CPUs.
-const HAND_OVERS: &str = "cpu/core_to_core";
 
 /// Whether all runs of both sides are of machines with the same caches.
 fn have_equal_caches(before: &Side, after: &Side) -> bool {

@@ -2,12 +2,9 @@
 
 use super::PointResult;
 use super::accuracy::{CLOSE, distance};
-use super::cpu_distance::CpuDistances;
+use super::cpu_distance::{CpuDistances, LINE_HAND_OVER};
 use fathom_core::experiment::{Dimension, Found, Known, Prediction, Source, Term};
 use fathom_core::quantity::Unit;
-
-/// What looks at the distance of CPUs measure as well: a line from one to the other.
-const HAND_OVER: &str = "cpu/core_to_core";
 
 /// Adds to every point what its prediction would be with the figures of the whole run. The judged prediction stays the one that was made
 /// before.
@@ -26,7 +23,7 @@ pub(super) fn teach_usual_line<'point>(
 ) {
     let Some(usual) = distances.distances.first().filter(|_| distances.are_several()) else { return };
     let line = Found::bare(usual.line_ns, Dimension::Of(Unit::Nanoseconds));
-    for point in on_both.filter(|point| point.experiment == HAND_OVER && point.figure().is_none()) {
+    for point in on_both.filter(|point| point.experiment == LINE_HAND_OVER && point.figure().is_none()) {
         known.learn(&point.experiment, &point.point, line);
     }
 }
@@ -148,11 +145,11 @@ mod tests {
             let looks: Vec<(f64, f64)> =
                 (0..50).map(|at| (f64::from(at), if at < 30 { 26.0 } else { later_ns })).collect();
             let distances = CpuDistances::from_looks(&looks).expect("distances");
-            let point = PointResult { outcome, ..planted::result(HAND_OVER, median(203.0), None) };
+            let point = PointResult { outcome, ..planted::result(LINE_HAND_OVER, median(203.0), None) };
             let mut known = Known::new(&machine, None);
-            known.learn(HAND_OVER, &point.point, Found::of(&median(203.0), point.unit));
+            known.learn(LINE_HAND_OVER, &point.point, Found::of(&median(203.0), point.unit));
             teach_usual_line(&distances, std::iter::once(&point), &mut known);
-            known.found(HAND_OVER, &point.point).expect("a line").value
+            known.found(LINE_HAND_OVER, &point.point).expect("a line").value
         };
         let moved = || Outcome::Disturbed { by: String::new(), unusable: median(203.0) };
         let lines = [line(210.0, moved()), line(210.0, Outcome::Value(median(203.0))), line(26.0, moved())];

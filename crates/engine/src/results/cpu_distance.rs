@@ -41,6 +41,9 @@ pub(super) struct ByDistance<'run> {
     pub other: Option<(CpuDistance, Vec<&'run Trial>)>,
 }
 
+/// The experiment that measures what looks at the distance measure as well: a cache line from one CPU to the other.
+pub const LINE_HAND_OVER: &str = "cpu/core_to_core";
+
 /// The looks from which distances are told apart.
 const FEWEST_LOOKS: usize = 12;
 

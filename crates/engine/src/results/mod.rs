@@ -47,7 +47,7 @@ pub use choices::ChoiceResult;
 pub use core_frequency::{by_chain, core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
-pub use cpu_distance::{CpuDistance, CpuDistances, is_of_both};
+pub use cpu_distance::{CpuDistance, CpuDistances, LINE_HAND_OVER, is_of_both};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;

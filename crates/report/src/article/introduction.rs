@@ -12,7 +12,7 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, MechanismKind, PointResult, Results};
+use fathom_engine::results::{CpuDistance, LINE_HAND_OVER, MechanismKind, PointResult, Results};
 
 /// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
@@ -78,7 +78,7 @@ fn most_moved(results: &Results) -> Option<Text> {
         (least > 1.0).then_some(least)
     };
     // What the distance is told by differs with it by definition.
-    let others = results.points.iter().filter(|point| point.experiment != "cpu/core_to_core");
+    let others = results.points.iter().filter(|point| point.experiment != LINE_HAND_OVER);
     let all = others.filter_map(|point| Some((point, changed(point)?)));
     let (point, _) = all.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let at = |(at, estimate): (&CpuDistance, &Estimate)| {

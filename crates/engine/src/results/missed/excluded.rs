@@ -41,7 +41,8 @@ pub(super) fn near(judged: &Judged) -> Vec<Statement> {
 pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     let missed = &judged.missed;
     // What remains has the sign of what is missing.
-    let sign = missed.missing().value.signum();
+    let missing = missed.missing();
+    let sign = missing.value.signum();
     those(judged, CandidateRole::Part)
         .map(|candidate| {
             statement!(
@@ -49,7 +50,7 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
                 sizes = candidate.sizes.clone(),
                 part = missed
                     .figure(candidate.again.value - missed.prediction.total())
-                    .share_of(missed.missing())
+                    .share_of(missing)
                     .named("part of what is missing"),
                 rest =
                     missed.measured.minus(candidate.again).scaled(sign).named("the rest of what is missing")
