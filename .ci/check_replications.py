@@ -28,14 +28,14 @@ def may_be_nothing(row):
 
 
 def is_below_nothing(row):
-    """Whether one time is surely below nothing, and by less than half of what the other is, where that is something."""
+    """Whether one time is surely below nothing; Fathom's by less than half of what the other is, where that is something."""
     if row["unit"] != "nanoseconds":
         return False
-    for one, other in (("replicated", "fathom"), ("fathom", "replicated")):
-        figure, against = row[one], row[other]
-        if figure["high"] is not None and figure["high"] < 0:
-            return against["low"] is None or against["low"] <= 0 or -figure["value"] < against["value"] / 2
-    return False
+    theirs, ours = row["replicated"], row["fathom"]
+    if theirs["high"] is not None and theirs["high"] < 0:
+        return True
+    is_unresolved = theirs["low"] is None or theirs["low"] <= 0
+    return ours["high"] is not None and ours["high"] < 0 and (is_unresolved or -ours["value"] < theirs["value"] / 2)
 
 
 # What may stand in the place of a ratio, and what the figures must then be.

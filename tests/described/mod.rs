@@ -4,7 +4,7 @@
 
 pub mod planted;
 
-use fathom::experiment::{Effort, Point, Shared, Site, Stopwatch};
+use fathom::experiment::{About, Effort, Experiment, Parameter, Point, Shared, Shown, Site, Stopwatch};
 use fathom::machine::{Machine, Root};
 use fathom::quantity::Unit;
 use fathom::record::{Header, PlannedPoint, Run, SCHEMA_VERSION, Settings, Tool, Trial, TrialOutcome};
@@ -96,7 +96,7 @@ pub fn clock() -> Qualification {
 
 /// The one point of [`fake_run`].
 pub fn planned() -> PlannedPoint {
-    let call = fathom::experiment::Parameter::named("call", "");
+    let call = Parameter::named("call", "");
     PlannedPoint {
         experiment: "cpu/system_call".to_owned(),
         method_version: 1,
@@ -117,6 +117,61 @@ pub fn trial(planned: PlannedPoint, round: u32) -> Trial {
         block: None,
         took_s: 0.02,
         outcome: TrialOutcome::Failed { reason: "nothing yet".to_owned() },
+    }
+}
+
+/// What an experiment that only a test knows says of itself.
+pub const fn about(name: &'static str, parameters: &'static [Parameter]) -> About {
+    About {
+        name,
+        question: "What is found?",
+        operation: "any",
+        method: "",
+        caveats: "",
+        version: 1,
+        timed: None,
+        parameters,
+        trends: &[],
+        shown: Shown::by(&[]),
+    }
+}
+
+/// A point of an experiment, in nanoseconds.
+pub fn planned_of(experiment: &str, point: Point) -> PlannedPoint {
+    PlannedPoint { experiment: experiment.to_owned(), point, ..planned() }
+}
+
+/// Any point that an experiment measures, with its version and unit.
+pub fn planned_by(experiment: &dyn Experiment, point: Point) -> PlannedPoint {
+    let unit = experiment.unit(&point);
+    PlannedPoint {
+        method_version: experiment.about().version,
+        unit,
+        ..planned_of(experiment.about().name, point)
+    }
+}
+
+/// A trial of a point that has this sample.
+pub fn measured(planned: &PlannedPoint, round: u32, sample: Sample) -> Trial {
+    Trial { outcome: TrialOutcome::Measured { sample }, ..trial(planned.clone(), round) }
+}
+
+/// The samples of trials, to plant something in them.
+pub fn samples(trials: &mut [Trial]) -> impl Iterator<Item = &mut Sample> {
+    trials.iter_mut().filter_map(sample_of)
+}
+
+pub fn sample_of(trial: &mut Trial) -> Option<&mut Sample> {
+    match &mut trial.outcome {
+        TrialOutcome::Measured { sample } => Some(sample),
+        _ => None,
+    }
+}
+
+/// Calls a function for the time of every batch of a sample, in ticks.
+pub fn each_time(sample: &mut Sample, change: impl FnMut(&mut i64)) {
+    if let Observations::Ticks { operation, .. } = &mut sample.observations {
+        operation.iter_mut().for_each(change);
     }
 }
 

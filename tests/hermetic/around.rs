@@ -13,17 +13,15 @@ use serde_json::Value;
 fn run(factor: f64) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let line = |line: &str| {
-        let mut value: Value = serde_json::from_str(line).unwrap();
+    let slower = |value: &mut Value| {
         if value["line"] == "trial" && value["round"].as_u64().unwrap() > 4 {
             let ticks = &mut value["outcome"]["sample"]["observations"]["operation"];
             for tick in ticks.as_array_mut().into_iter().flatten() {
                 *tick = Value::from((tick.as_f64().unwrap() * factor) as i64);
             }
         }
-        value.to_string() + "\n"
     };
-    std::fs::write(&file, content().lines().map(line).collect::<String>()).unwrap();
+    std::fs::write(&file, crate::part_of_run::edited(&content(), slower)).unwrap();
     Run::read(&file).unwrap()
 }
 

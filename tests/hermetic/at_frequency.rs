@@ -1,11 +1,11 @@
 //! Figures at the usual frequency of the core: runs whose frequency is planted, with work that follows it wholly, by a part and not at
 //! all.
 
+use crate::described::{measured, planned_of};
 use fathom::comparison::{Comparison, Margins, ReducedRun, Side, Verdict};
 use fathom::experiment::{Dimension, Point};
 use fathom::machine::Fact;
-use fathom::quantity::Unit;
-use fathom::record::{PlannedPoint, Run, TrialOutcome};
+use fathom::record::Run;
 use fathom::results::{PointResult, Results};
 use fathom::sampling::{CoreReadings, Sample};
 use fathom::verify::population::Chance;
@@ -47,22 +47,14 @@ fn costing(experiment: &str, work: (f64, f64), ghz: &[f64], seed: u64) -> Run {
 
 /// The same of several points, each of other work.
 fn of_points(experiment: &str, points: &[(Point, (f64, f64))], ghz: &[f64], seed: u64) -> Run {
-    let planned = |point: &Point| PlannedPoint {
-        experiment: experiment.to_owned(),
-        method_version: 1,
-        point: point.clone(),
-        unit: Unit::Nanoseconds,
-        skip: None,
-    };
+    let planned = |point: &Point| planned_of(experiment, point.clone());
     let mut header = crate::described::header(points.iter().map(|(point, _)| planned(point)).collect());
     header.machine.processor.observed_hz = Fact::known(USUAL * 1e9, "described");
     let mut run = Run::begun(header);
     let mut chance = Chance::new(seed);
     for (round, ghz) in (1..).zip(ghz) {
         for (point, work) in points {
-            let mut trial = crate::described::trial(planned(point), round);
-            trial.outcome = TrialOutcome::Measured { sample: sample(*work, *ghz, &mut chance) };
-            run.trials.push(trial);
+            run.trials.push(measured(&planned(point), round, sample(*work, *ghz, &mut chance)));
         }
     }
     run

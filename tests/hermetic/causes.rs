@@ -3,9 +3,8 @@
 
 use crate::committed::{SHARED_CORES, run};
 use fathom::experiment::{Dimension, Finding, Found, Question, statement};
-use fathom::record::{Run, Trial, TrialOutcome};
+use fathom::record::{Run, Trial};
 use fathom::results::{Explanation, FAIR, PointResult, Results, distance};
-use fathom::sampling::Observations;
 
 /// What a sentence with a cause says of it.
 const CAUSE: [&str; 2] = ["with the measured value the prediction is", "wrong predictions of"];
@@ -79,13 +78,9 @@ fn with_a_slow_kernel() -> Run {
         let by = trial.point.name_of("reading").is_some_and(|reading| reading.ends_with("by syscall"));
         trial.experiment == "cpu/system_call" || by
     };
-    for trial in run.trials.iter_mut().filter(|trial| is_entry(trial)) {
-        let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
-        if let Observations::Ticks { operation, .. } = &mut sample.observations {
-            for ticks in operation {
-                *ticks *= 3;
-            }
-        }
+    let entries = run.trials.iter_mut().filter(|trial| is_entry(trial));
+    for sample in entries.filter_map(crate::described::sample_of) {
+        crate::described::each_time(sample, |ticks| *ticks *= 3);
     }
     run
 }

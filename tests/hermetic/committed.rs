@@ -63,6 +63,11 @@ pub fn lines(kind: &str) -> Vec<serde_json::Value> {
     lines.filter(|line| line["line"] == kind).collect()
 }
 
+/// A text without its line ends, and with one space between words.
+pub fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

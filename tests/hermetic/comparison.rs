@@ -1,9 +1,11 @@
 //! Runs against each other: simulated machines of which the truth is known, measured twice.
 
+use crate::described::{each_time, measured, sample_of, samples};
+use crate::families::{normal, uniform};
 use fathom::comparison::{Comparison, Decision, Margins, Obstacle, ReducedRun, Side, Verdict, decide};
 use fathom::experiment::{Parameter, Point};
 use fathom::quantity::Unit;
-use fathom::record::{Interleaved, PlannedPoint, Run, Trial, TrialOutcome};
+use fathom::record::{Interleaved, PlannedPoint, Run, Trial};
 use fathom::sampling::{Observations, Sample};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -13,16 +15,6 @@ const POINTS: u64 = 24;
 const TRIALS: u32 = 8;
 
 const CALL: Parameter = Parameter::named("call", "");
-
-/// A draw between 0 and 1.
-fn uniform(chance: &mut impl Rng) -> f64 {
-    (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
-}
-
-/// A draw of the standard normal distribution (Box & Muller 1958).
-fn normal(chance: &mut impl Rng) -> f64 {
-    (-2.0 * (1.0 - uniform(chance)).ln()).sqrt() * (std::f64::consts::TAU * uniform(chance)).cos()
-}
 
 /// How a simulated machine behaves.
 #[derive(Clone, Copy)]
@@ -85,8 +77,7 @@ fn trial(planned: &PlannedPoint, round: u32, level: f64, chance: &mut impl Rng) 
         overhead_ticks: 0.0,
     };
     let sample = Sample { observations, operations: 9, ..Sample::default() };
-    let outcome = TrialOutcome::Measured { sample };
-    Trial { outcome, ..crate::described::trial(planned.clone(), round) }
+    measured(planned, round, sample)
 }
 
 fn side(behaviour: Behaviour, seeds: &[u64]) -> Side {
@@ -238,8 +229,7 @@ fn readings_in_whole_steps_are_known_to_half_a_step() {
     let reading = |ticks: f64| {
         let mut run = run(CALM, 1);
         let (mut place, mut chance) = (0, Xoshiro256PlusPlus::seed_from_u64(1));
-        for trial in &mut run.trials {
-            let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+        for sample in samples(&mut run.trials) {
             if let Observations::Ticks { operation, .. } = &mut sample.observations {
                 operation.fill(ticks as i64);
                 // Now and then the neighbouring step.
@@ -272,12 +262,8 @@ fn halves(injected: f64, seed: u64) -> [Side; 2] {
         run.header.settings.interleaved = Some(Interleaved { session: seed.to_string(), setting: vec![] });
         for trial in &mut run.trials {
             let moved = wandering[trial.round as usize - 1];
-            let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
-            if let Observations::Ticks { operation, .. } = &mut sample.observations {
-                for ticks in operation.iter_mut() {
-                    *ticks = (*ticks as f64 * moved) as i64;
-                }
-            }
+            let Some(sample) = sample_of(trial) else { continue };
+            each_time(sample, |ticks| *ticks = (*ticks as f64 * moved) as i64);
         }
         Side::of_run("half", ReducedRun::of_run(&run))
     })

@@ -1,8 +1,8 @@
 //! A cost in cycles of the core: runs at planted frequencies, of work that follows them and of work that does not.
 
+use crate::described::{measured, planned_of};
 use fathom::experiment::Point;
-use fathom::quantity::Unit;
-use fathom::record::{PlannedPoint, Run, TrialOutcome};
+use fathom::record::Run;
 use fathom::results::{PointResult, Results};
 use fathom::sampling::Sample;
 use fathom::verify::population::Chance;
@@ -34,21 +34,12 @@ fn sample(cost: Cost, ghz: f64, chance: &mut Chance) -> Sample {
 
 /// The result of an experiment's point whose trials found the core at these frequencies by turns.
 fn result(experiment: &str, cost: Cost, frequencies: [f64; 3]) -> PointResult {
-    let point = Point::new();
-    let planned = PlannedPoint {
-        experiment: experiment.to_owned(),
-        method_version: 1,
-        point,
-        unit: Unit::Nanoseconds,
-        skip: None,
-    };
+    let planned = planned_of(experiment, Point::new());
     let mut run = Run::begun(crate::described::header(vec![planned.clone()]));
     let mut chance = Chance::new(5);
     for round in 1..=9 {
-        let mut trial = crate::described::trial(planned.clone(), round);
         let ghz = frequencies[round as usize % 3] * (1.0 + 0.0005 * chance.normal());
-        trial.outcome = TrialOutcome::Measured { sample: sample(cost, ghz, &mut chance) };
-        run.trials.push(trial);
+        run.trials.push(measured(&planned, round, sample(cost, ghz, &mut chance)));
     }
     Results::of(&run).points[0].clone()
 }

@@ -1,7 +1,8 @@
 //! Whether the core was its own: run files of a simulated machine whose states are known give the figures of the core alone.
 
+use crate::described::{measured, sample_of, samples};
 use fathom::experiment::{Counters, Placement, Point};
-use fathom::record::{PlannedPoint, Run, TrialOutcome};
+use fathom::record::{PlannedPoint, Run};
 use fathom::results::{CoreLevels, CoreState, InterimEstimate, KnownStates, PointResult, Results};
 use fathom::sampling::{CoreReadings, Observations, OnCpu, Sample};
 use fathom::verify::population::Chance;
@@ -107,9 +108,7 @@ impl Simulated {
     /// Adds the trials of a point.
     fn visit(self, run: &mut Run, planned: &PlannedPoint) {
         for round in 1..=self.trials {
-            let mut trial = crate::described::trial(planned.clone(), round);
-            trial.outcome = TrialOutcome::Measured { sample: self.sample(round) };
-            run.trials.push(trial);
+            run.trials.push(measured(planned, round, self.sample(round)));
         }
     }
 }
@@ -121,11 +120,7 @@ fn first(run: &Run) -> PointResult {
 /// The same run as an old file has it.
 fn without_readings(run: &Run) -> Run {
     let mut run = run.clone();
-    for trial in &mut run.trials {
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
-            sample.core = None;
-        }
-    }
+    samples(&mut run.trials).for_each(|sample| sample.core = None);
     run
 }
 
@@ -206,8 +201,7 @@ fn a_few_misjudged_readings_make_no_trial_one_of_the_core_alone() {
     let planned = crate::described::planned();
     let mut run = crate::described::fake_run();
     Simulated { shared: 1.0, trials: 7, ..BUSY }.visit(&mut run, &planned);
-    for trial in &mut run.trials {
-        let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+    for sample in samples(&mut run.trials) {
         // Each twelfth observation lies between readings that seem to be of the core alone.
         let core = sample.core.as_mut().expect("readings");
         (0..144).step_by(12).for_each(|place| core.stream[place..place + 4].fill(770));
@@ -258,12 +252,10 @@ fn of_work_as_long_as_a_state_lasts_only_the_share_is_told() {
 #[test]
 fn readings_that_do_not_stand_beside_every_observation_tell_the_share_alone() {
     let mut run = BUSY.run();
-    for trial in &mut run.trials[..6] {
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
-            let core = sample.core.as_mut().expect("readings");
-            core.stream.truncate(2);
-            core.chain.truncate(2);
-        }
+    for sample in samples(&mut run.trials[..6]) {
+        let core = sample.core.as_mut().expect("readings");
+        core.stream.truncate(2);
+        core.chain.truncate(2);
     }
     let found = first(&run).estimate().cloned().expect("an estimate");
     assert_eq!(found.trials, 6, "of the others none is known to be alone");
@@ -294,7 +286,7 @@ fn between_two_cores(lasts: f64, told: bool) -> Run {
     far.visit(&mut run, &planned);
     for trial in &mut run.trials {
         trial.point = Point::at(Placement::AcrossCpus);
-        let TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+        let Some(sample) = sample_of(trial) else { continue };
         let core = sample.core.as_mut().expect("readings");
         let reading = |nth: usize| [nth as u32 + 1, core.stream[nth], core.chain[nth]];
         // The other side reads less often.
@@ -326,10 +318,8 @@ fn of_work_between_two_cores_both_must_have_been_alone() {
 #[test]
 fn a_trial_whose_other_core_was_not_read_is_in_no_known_state() {
     let mut run = between_two_cores(60.0, true);
-    for trial in &mut run.trials[..20] {
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
-            sample.core.as_mut().expect("readings").partner.clear();
-        }
+    for sample in samples(&mut run.trials[..20]) {
+        sample.core.as_mut().expect("readings").partner.clear();
     }
     let point = first(&run);
     assert_eq!(point.core.as_ref().map(|core| core.state), Some(CoreState::Alone));
@@ -358,13 +348,11 @@ fn no_prediction_rests_on_a_single_trial_that_was_kept_off_its_cpu() {
     let planned = crate::described::planned();
     let interim = |cpu_ns: u64, involuntary_switches: u64| {
         let mut run = Run::begun(crate::described::header(vec![planned.clone()]));
-        let mut trial = crate::described::trial(planned.clone(), 1);
         // A quota ended in one of two observations, as in a run with half a CPU.
         let mut sample = crate::described::batches_of_1000(1, vec![86_000, 8_541_000], 2.7e9);
         sample.on_cpu =
             Some(OnCpu { wall_ns: 4_377_000, cpu_ns, voluntary_switches: 0, involuntary_switches });
-        trial.outcome = TrialOutcome::Measured { sample };
-        run.trials.push(trial);
+        run.trials.push(measured(&planned, 1, sample));
         let trials: Vec<_> = run.trials.iter().collect();
         InterimEstimate::of(&run, &planned, &trials, KnownStates::default())
     };

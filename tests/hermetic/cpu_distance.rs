@@ -2,8 +2,7 @@
 
 use fathom::comparison::{Comparison, Margins, Obstacle, ReducedRun, Side, Verdict};
 use fathom::experiment::{Parameter, Placement, Point};
-use fathom::quantity::Unit;
-use fathom::record::{Look, PlannedPoint, Run, Trial, TrialOutcome};
+use fathom::record::{Look, PlannedPoint, Run, Trial};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::{CpuDistances, InterimEstimate, KnownStates, Outcome, PointResult, Results};
 use fathom::verify::population::Chance;
@@ -17,13 +16,7 @@ const COST_FAR: f64 = 1400.0;
 const NUMBER: Parameter = Parameter::count("number", "");
 
 fn planned(number: u64, placement: Placement) -> PlannedPoint {
-    PlannedPoint {
-        experiment: "cpu/unknown".to_owned(),
-        method_version: 1,
-        point: Point::at(placement).with(&NUMBER, number),
-        unit: Unit::Nanoseconds,
-        skip: None,
-    }
+    crate::described::planned_of("cpu/unknown", Point::at(placement).with(&NUMBER, number))
 }
 
 /// A run of so many rounds, in which the CPUs are far apart in those that `is_far` says. Its ticks are nanoseconds.
@@ -47,10 +40,8 @@ fn run(rounds: u32, is_far: impl Fn(u32) -> bool, seed: u64) -> Run {
             let scatter = 1.0 + 0.005 * chance.normal();
             let batches = (0..40).map(|_| (1000.0 * cost * scatter * (1.0 + 0.002 * chance.normal())) as i64);
             let sample = crate::described::batches_of_1000(1, batches.collect(), 3e9);
-            let mut trial = crate::described::trial(planned.clone(), round);
-            trial.began_s = at_s + 0.1 * (place as f64 + 1.0);
-            trial.outcome = TrialOutcome::Measured { sample };
-            run.trials.push(trial);
+            let began_s = at_s + 0.1 * (place as f64 + 1.0);
+            run.trials.push(Trial { began_s, ..crate::described::measured(planned, round, sample) });
         }
         at_s += 2.0;
     }

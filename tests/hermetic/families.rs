@@ -1,6 +1,6 @@
 //! Families of points in comparisons: a change planted in a committed run, and simulated pairs of runs whose truth is known.
 
-use crate::committed::{SHARED_CORES, run};
+use crate::committed::{SHARED_CORES, in_one_line, run};
 use fathom::comparison::{
     Comparison, Decision, Level, Margins, Obstacle, PooledFamily, ReducedRun, Side, Verdict, decide,
 };
@@ -18,6 +18,14 @@ pub const CALLS: &str = "cpu/system_call";
 pub fn compared(before: &ReducedRun, after: &ReducedRun, margin: f64) -> Comparison {
     let [before, after] = [before, after].map(|run| Side::of_run("run", run.clone()));
     Comparison::of(&before, &after, &Margins::all(Some(margin)), false)
+}
+
+/// The report on two runs side by side.
+fn told(before: &ReducedRun, after: &ReducedRun) -> String {
+    let [before, after] = [before, after].map(|run| Side::of_run("run", run.clone()));
+    let sides = [after];
+    let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
+    render(&report, Form::Text, Style { width: 2000, colour: false })
 }
 
 /// A quick run whose core was shared 45 % of the time.
@@ -111,10 +119,12 @@ const OF_ROUNDS: f64 = 0.02;
 const OF_TRIALS: f64 = 0.03;
 const OF_RUNS: f64 = 0.01;
 
-fn uniform(chance: &mut impl Rng) -> f64 {
+/// A draw between 0 and 1.
+pub fn uniform(chance: &mut impl Rng) -> f64 {
     (chance.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }
 
+/// A draw of the standard normal distribution (Box & Muller 1958).
 pub fn normal(chance: &mut impl Rng) -> f64 {
     (-2.0 * (1.0 - uniform(chance)).ln()).sqrt() * (std::f64::consts::TAU * uniform(chance)).cos()
 }
@@ -216,11 +226,7 @@ fn a_family_says_which_of_its_experiments_were_pooled() {
     let (missing, because) = &family.composition.missing[0];
     assert_eq!(missing, "cpu/context_switch");
     assert!(matches!(because, Obstacle::OtherMethod { .. }));
-    let [before, after] = [committed(), &after].map(|run| Side::of_run("run", run.clone()));
-    let sides = [after];
-    let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
-    let text = render(&report, Form::Text, Style::default());
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = in_one_line(&told(committed(), &after));
     assert!(text.contains("not compared: those of context_switch (other method version)"), "{text}");
     let whole = compared(committed(), committed(), 0.05);
     assert!(whole.families.iter().all(|family| family.composition.missing.is_empty()));
@@ -233,10 +239,7 @@ fn what_is_not_compared_of_an_experiment_is_counted_beside_what_is() {
     let level = after.levels.iter_mut().find(|level| level.outcome.estimate().is_some()).expect("a value");
     level.outcome = Outcome::Skipped { reason: "no time".to_owned() };
     let name = level.experiment.clone();
-    let [before, after] = [committed(), &after].map(|run| Side::of_run("run", run.clone()));
-    let sides = [after];
-    let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
-    let text = render(&report, Form::Text, Style { width: 2000, colour: false });
+    let text = told(committed(), &after);
     let line = text.lines().find(|line| line.contains("a value before, skipped after")).expect("a line");
     assert!(line.contains("(1 of ") && line.contains(&format!(" of {name})")), "{line}");
 }
@@ -269,15 +272,8 @@ fn an_older_run_as_the_later_side_is_said_to_be_older() {
 #[test]
 fn a_hand_over_between_virtual_cpus_is_a_state_of_the_host() {
     let said = |after: &ReducedRun, before: &ReducedRun| {
-        let [before, after] = [before, after].map(|run| Side::of_run("run", run.clone()));
-        let sides = [after];
-        let text = render(
-            &ComparisonReport::of(&before, &sides, &Margins::all(None), &[]),
-            Form::Text,
-            Style::default(),
-        );
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.contains("depends on the cores that the host runs these virtual CPUs on")
+        in_one_line(&told(before, after))
+            .contains("depends on the cores that the host runs these virtual CPUs on")
     };
     // The committed run's hand-over has two values itself.
     let known_well = |mut run: ReducedRun| {
@@ -321,13 +317,7 @@ fn sizes_are_compared_with_equal_sizes_where_the_caches_are_the_same() {
 /// A family without a row is named with the reason, and every change has one form.
 #[test]
 fn a_family_that_is_not_compared_is_named_with_the_reason_and_changes_have_one_form() {
-    let text = |after: &ReducedRun| {
-        let [before, after] = [committed(), after].map(|run| Side::of_run("run", run.clone()));
-        let sides = [after];
-        let report = ComparisonReport::of(&before, &sides, &Margins::all(None), &[]);
-        let text = render(&report, Form::Text, Style { width: 2000, colour: false });
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    };
+    let text = |after: &ReducedRun| in_one_line(&told(committed(), after));
     let slow = planted(&[CALLS], 2.0);
     let whole = text(&slow);
     assert!(whole.contains("remote files (measured on neither side)"), "{whole}");

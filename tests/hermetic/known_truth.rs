@@ -4,7 +4,7 @@
 use crate::described::{fake_run, planned};
 use fathom::experiment::{Failure, Shared, Workload};
 use fathom::quantity::Unit;
-use fathom::record::{Line, Run, Trial, TrialOutcome, lines};
+use fathom::record::{Line, Run, Trial, lines};
 use fathom::results::{Outcome, Results};
 use fathom::sampling::clock::{Clock, Reading};
 use fathom::sampling::{ClockKind, Observations, RawSample, Sample, Sampler, SharedStopwatch};
@@ -89,8 +89,7 @@ fn trial(round: u32, found: RawSample) -> Trial {
         witnessed: found.witnessed,
         ..Sample::default()
     };
-    let trial =
-        Trial { outcome: TrialOutcome::Measured { sample }, ..crate::described::trial(planned(), round) };
+    let trial = crate::described::measured(&planned(), round, sample);
     let line = serde_json::to_string(&Line::Trial(Box::new(trial))).unwrap();
     match lines::line::<Run>(&line).unwrap() {
         Line::Trial(trial) => *trial,
@@ -176,6 +175,29 @@ fn operations_timed_one_by_one_take_37_ns_too() {
         "a clock of one nanosecond cannot tell more: {interval:?}"
     );
     assert!(results.points[0].percentiles.iter().any(|(level, _)| (level - 0.99).abs() < 1e-9));
+}
+
+/// A trial whose first observation meets a stall of 75 ms holds as many others as one that meets it last, or never.
+#[test]
+fn a_stall_does_not_use_up_the_time_of_a_trial() {
+    const STALL: u64 = 75_000_000;
+    let observations = |stalls: bool| {
+        let (clock, stall) = (FakeClock::default(), Rc::new(Cell::new(0)));
+        let (passing, next) = (clock.clone(), stall.clone());
+        let mut workload = Workload::each(move |_| {
+            passing.pass(40_000 + next.take());
+            Ok(())
+        });
+        let begin = || stall.set(if stalls { STALL } else { 0 });
+        let found = observe_after(begin, &Shared::new(|| 0), 5_000_000, &clock, &mut workload).unwrap();
+        match found.observations {
+            Observations::Ticks { operation, .. } => operation,
+            Observations::Values { .. } => panic!("it was timed"),
+        }
+    };
+    let (calm, stalled) = (observations(false), observations(true));
+    assert!(stalled.iter().max() > Some(&(STALL as i64)), "the stall is seen");
+    assert!(calm.len() > 100 && calm.len().abs_diff(stalled.len()) <= 10, "{} {}", calm.len(), stalled.len());
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn documents(folder: &Path) -> Vec<PathBuf> {
 
 /// The prose of Markdown: its lines joined, without what back ticks set apart.
 fn prose(markdown: &str) -> String {
-    let joined = markdown.split_whitespace().collect::<Vec<_>>().join(" ");
+    let joined = crate::committed::in_one_line(markdown);
     joined.split('`').step_by(2).collect::<Vec<_>>().join("`")
 }
 

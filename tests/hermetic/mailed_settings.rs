@@ -168,11 +168,8 @@ fn a_run_takes_the_memory_of_the_whole_machine_only_if_the_command_line_says_so_
     let takes_all = |point: &Point| experiment.requires(point).contains(&Requirement::WholeMemory);
     let point = experiment.sweep(&committed().header.machine).into_iter().find(takes_all).unwrap();
     let planned = |skip: Option<&str>| PlannedPoint {
-        experiment: experiment.about().name.to_owned(),
-        method_version: experiment.about().version,
-        unit: experiment.unit(&point),
         skip: skip.map(str::to_owned),
-        point: point.clone(),
+        ..crate::described::planned_by(experiment, point.clone())
     };
     let refused = refusal(planned(None), &[]);
     assert!(refused.contains("the memory of the whole machine"), "{refused}");

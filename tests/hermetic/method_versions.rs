@@ -105,7 +105,7 @@ fn every_form_says_that_it_is_not_judged() {
     for (form, text) in
         forms(&with_header(with_its_method)).into_iter().filter(|(form, _)| *form != Form::Picture)
     {
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+        let text = crate::committed::in_one_line(&text).to_lowercase();
         let said = if form == Form::Json {
             "\"not_judged\": \"measured by version 99 of the method"
         } else {
@@ -159,7 +159,7 @@ fn the_recorded_text_is_told_and_never_that_of_another_version() {
         let results = Results::of(run);
         let appendix = appendix(&RunReport::of(&results), Form::Markdown).unwrap_or_default();
         let text = in_form(&results, Form::Markdown) + &appendix;
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
+        crate::committed::in_one_line(&text)
     };
     let same = page(&with_header(|_| ()));
     assert!(same.contains(&now) && !same.contains(TEXT), "{now}");

@@ -17,6 +17,13 @@ pub fn with_points(text: &str, is_kept: impl Fn(usize, &Value) -> bool) -> Vec<V
     lines
 }
 
+/// A run file with every line changed.
+pub fn edited(text: &str, change: impl Fn(&mut Value)) -> String {
+    let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    lines.iter_mut().for_each(change);
+    self::text(&lines)
+}
+
 /// The text of these lines.
 pub fn text(lines: &[Value]) -> String {
     lines.iter().map(|line| line.to_string() + "\n").collect()

@@ -45,16 +45,9 @@ const KERNEL: Parameter = Parameter::named("kernel", "kernel");
 const FIGURE: Parameter = Parameter::named("figure", "figure");
 
 static ABOUT: About = About {
-    name: "memory/example",
-    question: "What is it?",
-    operation: "",
-    method: "",
-    caveats: "",
-    version: 1,
-    timed: None,
-    parameters: &[KERNEL, SIZE, FIGURE],
     trends: &[Trend { along: "size", step: 1.0, slope: "per byte" }],
     shown: Shown::by(&[MainFigure::of("copy", &[("kernel", At::Name("copy"))])]),
+    ..crate::described::about("memory/example", &[KERNEL, SIZE, FIGURE])
 };
 
 /// Kernels by size, of which those of one size share a mapping, each with two figures of one trial.

@@ -86,17 +86,15 @@ fn a_run_that_no_data_set_can_hold_is_left_out_with_its_reason() {
     let file = folder.path().join("run.jsonl");
     let whole = committed::content();
     let edited = |pointer: &str, value: Value| {
-        let edited = |line: &str| {
-            let mut line: Value = serde_json::from_str(line).unwrap();
+        let edited = |line: &mut Value| {
             let (kind, path) = pointer.split_once('/').unwrap();
             if line["line"] == kind {
                 line.pointer_mut(&format!("/{path}"))
                     .unwrap_or_else(|| panic!("{pointer}"))
                     .clone_from(&value);
             }
-            line.to_string() + "\n"
         };
-        std::fs::write(&file, whole.lines().map(edited).collect::<String>()).unwrap();
+        std::fs::write(&file, crate::part_of_run::edited(&whole, edited)).unwrap();
         let [line] = exported(&[file.to_str().unwrap()]).try_into().unwrap();
         line
     };

@@ -4,7 +4,7 @@ use crate::printed::{Findings, known, look, numbers, rows};
 use fathom::experiment::{Dimension, Piece};
 use fathom::record::Run;
 use fathom::report::paper::plain;
-use fathom::report::{RunReport, Subject};
+use fathom::report::{Form, RunReport, Style, Subject, render};
 use fathom::results::Results;
 use fathom::statistics::Interval;
 use std::io::Read;
@@ -39,6 +39,22 @@ fn a_run_on_a_shared_core_is_printed_as_it_was_computed() {
 #[test]
 fn a_run_without_intervals_is_printed_as_it_was_computed() {
     is_printed_well("emerald-rapids-quick.jsonl.gz", 400);
+}
+
+#[test]
+fn a_section_says_which_parts_of_its_question_the_run_leaves_open() {
+    let mut run = read("zen3-shared-quick-1.jsonl.gz");
+    let style = Style { width: 100, colour: false };
+    let paper = |run: &Run| render(&RunReport::of(&Results::of(run)), Form::Markdown, style);
+    let open = "Not answered in this run: what it costs to have a block on the device.";
+    assert!(!paper(&run).contains(open), "a finding has it");
+    let is_on_device = |point: &fathom::experiment::Point| {
+        point.name_of("durability").is_some_and(|durability| durability.starts_with("on the device"))
+    };
+    run.trials.retain(|trial| trial.experiment != "filesystem/write" || !is_on_device(&trial.point));
+    let paper = paper(&run);
+    assert!(paper.contains(open), "none of its points has a value");
+    assert!(paper.contains("What a block in the page cache costs: "), "no finding is left that has it");
 }
 
 /// Characters in a line of A4 in 8.5 points, and its lines.
@@ -208,6 +224,22 @@ fn a_name_with_two_values_is_seen() {
         findings.broken.len()
     };
     assert_eq!([said(2530.0, "thread"), said(1920.0, "thread"), said(2530.0, "miss")], [1, 0, 0]);
+}
+
+#[test]
+fn a_ratio_whose_values_are_not_shown_is_seen() {
+    let figure = |name: &str, value: f64, dimension| {
+        Piece::Figure(fathom::experiment::Found::bare(value, dimension).named(name))
+    };
+    let time = Dimension::Of(fathom::quantity::Unit::Nanoseconds);
+    let ratio = || figure("one over other", 2.0, Dimension::Ratio);
+    let broken = |pieces: Vec<Piece>| {
+        let mut findings = Findings::default();
+        known::operands(&fathom::experiment::Statement(pieces), &mut findings);
+        findings.broken.len()
+    };
+    assert_eq!(broken(vec![ratio(), figure("one", 6.0, time), figure("other", 3.0, time)]), 0);
+    assert_eq!(broken(vec![ratio(), figure("one", 6.0, time)]), 1);
 }
 
 #[test]

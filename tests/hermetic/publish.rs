@@ -2,7 +2,7 @@
 //! none comes out.
 
 use crate::committed::{content, fathom, text};
-use crate::part_of_run::with_points;
+use crate::part_of_run::{self, with_points};
 use fathom::atlas::secrets::{SecretNames, suspects};
 use fathom::atlas::{Entry, MachineFacts};
 use fathom::record::Run;
@@ -29,14 +29,10 @@ fn lines() -> Vec<Value> {
     with_points(&content(), |place, _| place % 24 == 1)
 }
 
-fn joined(lines: &[Value]) -> String {
-    lines.iter().map(|line| line.to_string() + "\n").collect()
-}
-
 /// What is published of these lines; `None` if they are no run.
 fn published(lines: &[Value]) -> Option<Entry> {
     fathom::experiments::register();
-    let run = Run::parse(&joined(lines)).ok()?;
+    let run = Run::parse(&part_of_run::text(lines)).ok()?;
     Some(atlas_entry(&Results::of(&run)))
 }
 
@@ -114,7 +110,7 @@ fn planted_everywhere(whole: &[Value], free: &BTreeSet<String>) {
             }
         });
         let entry = published(&lines).expect("a run");
-        assert!(joined(&lines).matches(secret).count() > 100, "{secret} was planted");
+        assert!(part_of_run::text(&lines).matches(secret).count() > 100, "{secret} was planted");
         assert!(!entry.figures.is_empty(), "there is something to publish");
         ensure_clean(&entry, "everywhere");
     }
@@ -165,7 +161,7 @@ fn a_run_that_did_not_end_or_that_a_debug_build_made_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |lines: &[Value]| {
         let path = folder.path().join("other.jsonl");
-        std::fs::write(&path, joined(lines)).unwrap();
+        std::fs::write(&path, part_of_run::text(lines)).unwrap();
         let output = fathom().arg("publish").arg(&path).arg("--anyway").output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(output.stdout.is_empty());

@@ -1,7 +1,8 @@
 //! What the screen says of a run of a real machine, and of the same run with something planted in it.
 
+use crate::described::{each_time, sample_of, samples};
 use fathom::machine::Fact;
-use fathom::record::{Run, Trial, TrialOutcome};
+use fathom::record::{Run, Trial};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::Results;
 use fathom::sampling::Observations;
@@ -30,7 +31,7 @@ fn loaded(lost: impl Fn(bool) -> f64) -> Run {
     let place = |trial: &Trial| format!("{} {}", trial.experiment, trial.point);
     for (index, trial) in run.trials.iter_mut().enumerate() {
         let is_wide = wide.contains(&place(trial));
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
+        if let Some(sample) = sample_of(trial) {
             sample.conditions.spun_ns = 1e6;
             sample.conditions.lost_ns = 1e6 * lost(is_wide) * (1.0 + 0.1 * (index % 5) as f64);
         }
@@ -56,12 +57,8 @@ fn scaled(factor: impl Fn(u32) -> f64) -> Run {
     let mut run = crate::printed_runs::read("zen3-shared-quick-1.jsonl.gz");
     for trial in &mut run.trials {
         let factor = factor(trial.round);
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
-            if let Observations::Ticks { operation, .. } = &mut sample.observations {
-                for ticks in operation.iter_mut() {
-                    *ticks = (*ticks as f64 * factor) as i64;
-                }
-            }
+        if let Some(sample) = sample_of(trial) {
+            each_time(sample, |ticks| *ticks = (*ticks as f64 * factor) as i64);
         }
     }
     run
@@ -104,12 +101,10 @@ fn reasons_are_given_for_all_values_that_are_not_known_well() {
     let mut run = scaled(|_| 1.0);
     let zeroed = |trial: &&mut Trial| trial.experiment == "cpu/contention" || trial.experiment == "cpu/noise";
     let mut zeros = 0;
-    for trial in run.trials.iter_mut().filter(zeroed) {
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
-            if let Observations::Values { values } = &mut sample.observations {
-                zeros += values.len();
-                values.fill(0.0);
-            }
+    for sample in run.trials.iter_mut().filter(zeroed).filter_map(sample_of) {
+        if let Observations::Values { values } = &mut sample.observations {
+            zeros += values.len();
+            values.fill(0.0);
         }
     }
     assert!(zeros > 0, "something was planted");
@@ -138,10 +133,9 @@ fn the_remedy_of_scatter_is_a_number_of_trials_and_no_longer_run() {
 #[test]
 fn time_that_an_experiment_takes_from_itself_is_lost_to_no_other_work() {
     let mut run = loaded(|_| 0.01);
-    for trial in run.trials.iter_mut().filter(|trial| trial.experiment == "filesystem/contention") {
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
-            sample.conditions.lost_ns = 0.5 * sample.conditions.spun_ns;
-        }
+    let contended = run.trials.iter_mut().filter(|trial| trial.experiment == "filesystem/contention");
+    for sample in contended.filter_map(sample_of) {
+        sample.conditions.lost_ns = 0.5 * sample.conditions.spun_ns;
     }
     assert!(!screen(&run).contains(BUSY), "{}", screen(&run));
 }
@@ -188,10 +182,8 @@ fn trials_of_points_without_a_value_are_named_beside_those_behind_the_values() {
 #[test]
 fn preemptions_are_disturbances() {
     let mut run = loaded(|_| 0.0);
-    for trial in &mut run.trials {
-        if let TrialOutcome::Measured { sample } = &mut trial.outcome {
-            (sample.counters.voluntary_switches, sample.counters.involuntary_switches) = (0, 1);
-        }
+    for sample in samples(&mut run.trials) {
+        (sample.counters.voluntary_switches, sample.counters.involuntary_switches) = (0, 1);
     }
     let text = render(&RunReport::of(&Results::of(&run)).in_full(true), Form::Text, WIDE);
     let line = text.lines().find(|line| line.trim_start().starts_with("disturbed")).expect("a line");

@@ -1,8 +1,8 @@
 //! CPUs of one kind are equals only if they are: a described host whose second CPU is slower, though the machine calls both alike.
 
+use crate::described::{measured, planned_by, planned_of};
 use fathom::experiment::Point;
-use fathom::quantity::Unit;
-use fathom::record::{PlannedPoint, Run, TrialOutcome};
+use fathom::record::{PlannedPoint, Run};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::Results;
 use fathom::sampling::Sample;
@@ -21,26 +21,19 @@ fn sample(cpu: usize, times: f64, hz: f64, chance: &mut Chance) -> Sample {
 
 /// A run on CPU 1 that also used CPU 0, with what is particular about that.
 fn run(times: f64, hz: f64) -> Run {
-    let point = |number: u64| PlannedPoint {
-        experiment: "cpu/unknown".to_owned(),
-        method_version: 1,
-        point: Point::new().with(&fathom::experiment::Parameter::count("number", ""), number),
-        unit: Unit::Nanoseconds,
-        skip: None,
-    };
-    let plan: Vec<PlannedPoint> = (0..3).map(point).collect();
+    let number = fathom::experiment::Parameter::count("number", "");
+    let of = |value: u64| planned_of("cpu/unknown", Point::new().with(&number, value));
+    let plan: Vec<PlannedPoint> = (0..3).map(of).collect();
     let mut run = Run::begun(crate::described::header(plan.clone()));
     run.header.settings.alike = vec![0];
     let mut chance = Chance::new(11);
     for round in 1..=12 {
         for planned in &plan {
-            let mut trial = crate::described::trial(planned.clone(), round);
             let sample = match round % 2 {
                 0 => sample(0, times, hz, &mut chance),
                 _ => sample(1, 1.0, HZ, &mut chance),
             };
-            trial.outcome = TrialOutcome::Measured { sample };
-            run.trials.push(trial);
+            run.trials.push(measured(planned, round, sample));
         }
     }
     run
@@ -110,19 +103,11 @@ fn a_figure_of_the_unlike_cpu_itself_keeps_its_trials() {
     let points = noise.sweep(&run.header.machine);
     let point =
         points.into_iter().find(|point| noise.cpus(point) == Some((0, 0))).expect("a figure of CPU 0");
-    let planned = PlannedPoint {
-        experiment: noise.about().name.to_owned(),
-        method_version: noise.about().version,
-        unit: noise.unit(&point),
-        point,
-        skip: None,
-    };
+    let planned = planned_by(noise, point);
     run.header.plan.push(planned.clone());
     let mut chance = Chance::new(3);
     for round in 1..=6 {
-        let mut trial = crate::described::trial(planned.clone(), round);
-        trial.outcome = TrialOutcome::Measured { sample: sample(0, 1.1, HZ, &mut chance) };
-        run.trials.push(trial);
+        run.trials.push(measured(&planned, round, sample(0, 1.1, HZ, &mut chance)));
     }
     let results = Results::of(&run);
     let [unlike] = results.unlike_cpus.as_slice() else { panic!("{:?}", results.unlike_cpus) };

@@ -1,5 +1,6 @@
 //! What could not be counted is not told as none.
 
+use crate::part_of_run::edited;
 use fathom::record::Run;
 use fathom::report::{Facts, Form, RunReport, Style, render};
 use fathom::results::Results;
@@ -7,8 +8,7 @@ use serde_json::{Value, json};
 
 /// The fixed run; of the trials of some rounds, and of the end of the run, these counters are taken away.
 fn without(counters: &[&str], rounds: impl Fn(u64) -> bool) -> Run {
-    let edit = |line: &str| {
-        let mut line: Value = serde_json::from_str(line).unwrap();
+    let edit = |line: &mut Value| {
         let measured = line["outcome"]["outcome"] == "measured";
         let conditions = match line["line"].as_str() {
             Some("closing") => &mut line["conditions"],
@@ -20,9 +20,8 @@ fn without(counters: &[&str], rounds: impl Fn(u64) -> bool) -> Run {
         if let Some(conditions) = conditions.as_object_mut() {
             conditions.retain(|name, _| !counters.contains(&name.as_str()));
         }
-        line.to_string() + "\n"
     };
-    crate::fixture::parse(&crate::reported::FIXED.text.lines().map(edit).collect::<String>())
+    crate::fixture::parse(&edited(&crate::reported::FIXED.text, edit))
 }
 
 /// In how many trials of the first measured point each was seen.
@@ -42,7 +41,7 @@ fn told(run: &Run) -> [String; 3] {
         RunReport::of(&results).in_full(true).text(style),
         render(&RunReport::of(&results), Form::Markdown, style),
     ];
-    forms.map(|text| text.split_whitespace().collect::<Vec<_>>().join(" "))
+    forms.map(|text| crate::committed::in_one_line(&text))
 }
 
 const STEAL: &[&str] = &["steal_ns"];

@@ -1,5 +1,6 @@
 //! Trials that did something else than the operation named, and times below nothing, planted into a run.
 
+use crate::part_of_run::edited;
 use fathom::record::Run;
 use fathom::report::{Facts, RunReport};
 use fathom::results::{PointResult, Results};
@@ -7,16 +8,14 @@ use serde_json::{Value, json};
 
 /// The fixed run, with those trials changed that are of this experiment and of a point with these parameters.
 fn changed(experiment: &str, wanted: &[(&str, Value)], change: impl Fn(u64, &mut Value)) -> Run {
-    let edit = |line: &str| {
-        let mut line: Value = serde_json::from_str(line).unwrap();
+    let edit = |line: &mut Value| {
         let of_point = wanted.iter().all(|(name, value)| line["point"][name] == *value);
         if line["line"] == "trial" && line["experiment"] == experiment && of_point {
             let round = line["round"].as_u64().unwrap();
             change(round, &mut line["outcome"]["sample"]);
         }
-        line.to_string() + "\n"
     };
-    crate::fixture::parse(&crate::reported::FIXED.text.lines().map(edit).collect::<String>())
+    crate::fixture::parse(&edited(&crate::reported::FIXED.text, edit))
 }
 
 /// The run in which some trials of a call with three arguments called something else, which took ten times as long.

@@ -4,7 +4,7 @@
 use crate::claim::{Figure, at_least, between, decided};
 use crate::tier::{Outcome, Test, alone};
 use fathom::experiment::{
-    About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Shown, Site, Workload,
+    About, Check, Experiment, Failure, Known, Observed, Parameter, Point, Prediction, Site, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -115,18 +115,7 @@ struct Dependent;
 
 const PLACE: Parameter = Parameter::count("place", "any");
 
-static ABOUT: About = About {
-    name: "test/dependent",
-    question: "Is a dependence found?",
-    operation: "a spin",
-    method: "",
-    caveats: "",
-    version: 1,
-    timed: None,
-    parameters: &[PLACE],
-    trends: &[],
-    shown: Shown::by(&[]),
-};
+static ABOUT: About = crate::described::about("test/dependent", &[PLACE]);
 
 impl Experiment for Dependent {
     fn about(&self) -> &'static About {

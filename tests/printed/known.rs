@@ -277,6 +277,29 @@ pub fn one_name_one_value(json: &Json, findings: &mut Findings) {
     }
 }
 
+/// Both values of a ratio whose name says what is over what stand in its sentence.
+pub fn ratios(results: &Results, findings: &mut Findings) {
+    let all = results.findings.iter().flat_map(|(_, of)| of).filter(|finding| !finding.is_miss());
+    all.for_each(|finding| operands(&finding.statement, findings));
+}
+
+/// The same of one sentence. Of a machine in several states a value stands there once for each.
+pub fn operands(statement: &Statement, findings: &mut Findings) {
+    let of = |figure: &Figure| {
+        let states = figure.found.states.into_iter().flatten().map(|state| state.value);
+        states.chain([figure.found.value]).collect::<Vec<f64>>()
+    };
+    let values: Vec<f64> = statement.figures().flat_map(of).collect();
+    let is_ratio =
+        |figure: &&Figure| figure.found.dimension == Dimension::Ratio && figure.name.contains(" over ");
+    for figure in statement.figures().filter(is_ratio) {
+        let is_of = |one: f64, other: f64| (one / other / figure.found.value - 1.0).abs() < 1e-6;
+        if !values.iter().any(|one| values.iter().any(|other| is_of(*one, *other))) {
+            findings.add("sentence", "a ratio whose two values it does not show", &figure.name);
+        }
+    }
+}
+
 /// A share that is named as one of a whole does not reach above it.
 pub fn shares(json: &Json, findings: &mut Findings) {
     let of = |key: &str| json[key].as_array().cloned().unwrap_or_default();

@@ -110,6 +110,7 @@ pub fn look(run: &Run) -> Findings {
     known::contradictions(&json, &mut findings);
     known::undecided_ratios(&json, &mut findings);
     known::one_name_one_value(&json, &mut findings);
+    known::ratios(&results, &mut findings);
     known::shares(&json, &mut findings);
     known::cycles(&results, &mut findings);
     known::one_trust(&results, &texts[0].1, &mut findings);

@@ -263,10 +263,12 @@ pub fn after(first: &Course, machine: &mut Machine, budget: f64) -> Course {
 fn follow(mut planner: Planner, machine: &mut Machine, mut progress: Vec<Progress>, budget: f64) -> Course {
     let (mut settlements, mut visits) = (Vec::<Settlement>::new(), vec![]);
     let (mut end, mut promised_end, mut left) = (Duration::ZERO, None, 0);
-    let mut first_value = None;
+    let has_value = |point: &Progress| point.observed >= 6;
+    let mut first_value = progress.iter().any(has_value).then_some(Duration::ZERO);
     simulate(&mut planner, machine, &mut progress, &mut |step, elapsed, progress| {
         end = elapsed;
-        if first_value.is_none() && progress.iter().any(|point| point.observed >= 6) {
+        let of_last = visits.last().map_or(&[][..], |visit: &Visit| &visit.points);
+        if first_value.is_none() && of_last.iter().any(|point| has_value(&progress[*point])) {
             first_value = Some(elapsed);
         }
         if !settlements.is_empty() && left <= 0 && promised_end.is_none() {

@@ -1,7 +1,9 @@
 //! The headline: the median over trials.
 
 use crate::{REPETITIONS, held};
-use fathom::statistics::{FARTHEST_FROM_ITS_TIMES, between_steps, estimate, median as middle};
+use fathom::statistics::{
+    FARTHEST_FROM_ITS_TIMES, between_steps, estimate, estimate_in_proportion, median as middle,
+};
 use fathom::verify::population::{Between, Chance, Shape, median, trials};
 
 /// Trials and observations in each.
@@ -143,6 +145,27 @@ fn intervals_hold_the_median_of_lopsided_observations_in_trials_that_differ() {
     // With a gap beside the median, few trials hold it more often than they say, and never less.
     let found = coverages(Shape::Edge, Between::Small);
     assert!(found.iter().all(|found| (93.0..=99.0).contains(&found.2)), "{found:?}");
+}
+
+/// Costs of trials that differ by a factor, of 1.02 to 2.7 in the standard deviation; their median is one.
+#[test]
+fn intervals_of_costs_hold_the_median_of_trials_that_differ_by_a_factor() {
+    for spread in [0.02, 0.3, 1.0] {
+        for &(count, size) in DESIGNS {
+            let mut chance = Chance::new((count * 1000 + size) as u64);
+            let repetitions = repetitions(count, size);
+            let holds = (0..repetitions).filter(|_| {
+                let cost = |sample: Vec<f64>| sample.into_iter().map(|x| (0.25 * spread * x).exp()).collect();
+                let samples = trials(Shape::Normal, Between::Large, count, size, &mut chance);
+                let costs: Vec<Vec<f64>> = samples.into_iter().map(cost).collect();
+                let interval = estimate_in_proportion(&costs).and_then(|found| found.interval);
+                interval.is_some_and(|interval| interval.contains(1.0))
+            });
+            let percentage = 100.0 * holds.count() as f64 / repetitions as f64;
+            println!("factor {spread} {count} {size} {percentage:.1}");
+            assert!(held(percentage), "{spread} {count} {size}: {percentage}");
+        }
+    }
 }
 
 /// What few trials cannot show: that their effects are lopsided. Six of them often hold none of the few that lie far off.

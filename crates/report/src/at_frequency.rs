@@ -30,8 +30,9 @@ fn of_marks(moved: usize, all: usize, frequency: &str) -> String {
     if moved == 0 || moved == all {
         return String::new();
     }
+    let verb = if moved == 1 { "is" } else { "are" };
     format!(
-        " Of its {all} marks {moved} are at {frequency}, the core's usual frequency; the others as observed."
+        " Of its {all} marks {moved} {verb} at {frequency}, the core's usual frequency; the others as observed."
     )
 }
 
@@ -42,6 +43,7 @@ mod tests {
     #[test]
     fn a_picture_says_how_many_marks_are_at_the_usual_frequency_only_if_some_are_not() {
         assert_eq!([of_marks(0, 7, "3 GHz"), of_marks(7, 7, "3 GHz")], ["", ""]);
+        assert!(of_marks(1, 7, "3 GHz").starts_with(" Of its 7 marks 1 is at 3 GHz"));
         let text = of_marks(3, 7, "3 GHz");
         assert_eq!(
             text,

@@ -36,6 +36,16 @@ pub(super) fn moved(results: &Results) -> Option<String> {
     ))
 }
 
+/// The same in brief, for what refers to the method; `None` if they were at one distance, or were not looked at.
+pub(super) fn change(results: &Results) -> Option<&'static str> {
+    results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
+    Some(if results.run.header.machine.is_virtual() {
+        "The host moved the two virtual CPUs nearer and apart"
+    } else {
+        "The distance of the two CPUs changed"
+    })
+}
+
 /// One load from memory, which is what a line costs that no cache of both CPUs holds.
 pub(super) const LOAD: Selector = Selector::only(
     "memory/memory_parallelism",

@@ -51,15 +51,14 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
         }
         _ => measure.number(value.value, ends),
     };
-    if let Some(states) = value.states.filter(|_| matches!(value.dimension, Dimension::Of(_))) {
+    if let Some(states) = value.states {
         return of_states(states, measure);
     }
     let space = if measure.symbol.is_empty() { "" } else { " " };
     let range = ends.map(|(low, high)| measure.range(value.value, low, high));
     // An interval whose ends round to the same number is not printed.
     let range = range.filter(|range| range.split_once('–').is_none_or(|(low, high)| low != high));
-    let is_mixture = value.is_mixture && matches!(value.dimension, Dimension::Of(_));
-    let states = if is_mixture { "; of several states" } else { "" };
+    let states = if value.is_mixture { "; of several states" } else { "" };
     let range = range.map(|range| format!(" ({range}{states})"));
     format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
 }
@@ -68,9 +67,11 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
 /// it, `18.5 µs (18.1–18.9) or 38.9 µs`.
 fn of_states(states: [Measured; 2], measure: Measure) -> String {
     let [first, second] = states.map(|state| {
-        let ends = state.ends();
+        let ends = state.ends().filter(|(low, high)| low < high);
         let range = ends.map(|(low, high)| format!(" ({})", measure.range(state.value, low, high)));
-        format!("{} {}{}", measure.number(state.value, ends), measure.symbol, range.unwrap_or_default())
+        let space = if measure.symbol.is_empty() { "" } else { " " };
+        let number = measure.number(state.value, ends);
+        format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
     });
     format!("{first} or {second}")
 }
@@ -134,6 +135,17 @@ mod tests {
             text(&statement!("{ratio}", ratio = time.times_as("long", time, "ratio"))),
             "the two are not significantly different"
         );
+    }
+
+    #[test]
+    fn a_ratio_to_a_figure_of_two_states_has_a_value_for_each() {
+        let two = [2.0, 8.0].map(Measured::exact);
+        let time = found(5.0, 2.0, 8.0, Dimension::Of(Unit::Nanoseconds));
+        let time = Found { is_mixture: true, states: Some(two), ..time };
+        let whole = Found::exact(16.0, Dimension::Of(Unit::Nanoseconds));
+        let written = |found: Found| text(&statement!("{found}", found = found.named("a figure")));
+        assert_eq!(written(whole.over(time)), "8.00 or 2.00");
+        assert_eq!(written(time.share_of(whole)), "12.5 % or 50.0 %");
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub mod live;
 mod main_figures;
 mod measured;
 mod occupancy;
+mod of_level;
 pub mod paper;
 pub mod planned;
 mod precision;

@@ -7,10 +7,10 @@ use super::states;
 use super::summary;
 use super::words;
 use super::words::ABSENT;
-use super::{at_frequency, cpu_distance, denied, occupancy};
+use super::{at_frequency, cpu_distance, denied, occupancy, of_level};
 use fathom_core::experiment;
 use fathom_core::experiment::{
-    AXIS_PLACEMENT, At, Landmark, Level, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
+    AXIS_PLACEMENT, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
 };
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
@@ -271,7 +271,8 @@ pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run
     let landmarks = (shown.landmarks)(&results.run.header.machine);
     let measured: Vec<&PointResult> =
         results.of_experiment(name).filter(|point| summary::is_in_table(point)).collect();
-    let named = shown.main_figures.iter().filter(|figure| is_visible(figure, results, name, &landmarks));
+    let named =
+        shown.main_figures.iter().filter(|figure| of_level::is_visible(results, name, figure, &landmarks));
     let chosen: Vec<Main> =
         named.filter_map(|figure| choose(results, name, figure, &measured, &landmarks)).collect();
     match (chosen.is_empty(), measured.first()) {
@@ -303,42 +304,28 @@ pub(super) fn without_value(results: &Results, is_wanted: impl Fn(&str) -> bool)
             figure.choose(planned.map(|planned| &planned.point), &landmarks)
         };
         let figures = shown.main_figures.iter().filter(|figure| !figure.slope);
-        let figures = figures
-            .filter(|figure| is_visible(figure, results, name, &landmarks))
-            .filter(|figure| planned(figure).is_some());
-        let without = figures.filter(|figure| choose(results, name, figure, &measured, &landmarks).is_none());
+        let is_visible = |figure: &MainFigure| of_level::is_visible(results, name, figure, &landmarks);
+        let is_chosen = |figure: &MainFigure| {
+            is_visible(figure) && choose(results, name, figure, &measured, &landmarks).is_some()
+        };
+        let without = figures.filter(|figure| planned(figure).is_some() && !is_chosen(figure));
         let named = |figure: &MainFigure| match figure.name {
             "" => of_experiment(name, figure.words),
             own => own.to_owned(),
         };
         let reason = |figure: &MainFigure| {
             let point = planned(figure)?;
-            let of_point = results.of_experiment(name).find(|one| one.point == *point);
-            of_point.map(words::reason)
+            let of_point = results.of_experiment(name).find(|one| one.point == *point)?;
+            Some(match (is_visible(figure), of_point.estimate()) {
+                (false, Some(_)) => "no flat part of the curve is certainly of it".to_owned(),
+                (true, Some(_)) => "its points are too uncertain".to_owned(),
+                (_, None) => words::reason(of_point),
+            })
         };
         let with_reason = |figure| (named(figure), reason(figure).unwrap_or_default());
         without.map(with_reason).collect::<Vec<_>>()
     };
     results.experiments().into_iter().filter(|name| is_wanted(name)).flat_map(of).collect()
-}
-
-/// Whether a figure of a level of a hierarchy is of one that the results show. Where no level was found, too little is known to
-/// leave one out.
-fn is_visible(figure: &MainFigure, results: &Results, name: &str, landmarks: &[Landmark]) -> bool {
-    let Some((_, levels)) = results.levels.iter().find(|(of, _)| of == name) else { return true };
-    // The size that stands for a level is at least twice the limit before it.
-    let reaches = |level: &Level, number: usize| {
-        let before = number.checked_sub(2).and_then(|before| landmarks.get(before));
-        before.is_none_or(|before| level.to.is_none_or(|to| to >= 2.0 * before.at))
-    };
-    let shows = |number: usize, landmark: &Landmark| {
-        let mut all = levels.levels.iter().chain(&levels.elsewhere);
-        all.any(|level| landmark.name.starts_with(&level.name) && reaches(level, number))
-    };
-    figure.at.0.iter().all(|(_, at)| match at {
-        At::Within(number) => landmarks.get(number - 1).is_none_or(|landmark| shows(*number, landmark)),
-        _ => true,
-    })
 }
 
 fn choose<'run>(
@@ -357,7 +344,8 @@ fn choose<'run>(
     let planned = results.run.header.plan.iter().filter(|planned| planned.experiment == name);
     let unmeasured = planned.filter(|planned| planned.skip.is_none() && of(&planned.point).is_none());
     let points = measured.iter().map(|point| &point.point).chain(unmeasured.map(|planned| &planned.point));
-    let point = of(figure.choose_best(points, landmarks, merit)?)?;
+    let declared = of(figure.choose_best(points, landmarks, merit)?)?;
+    let point = of_level::representative(results, figure, declared, measured, landmarks)?;
     let written = |name: &str, value: &Value| words::value(point, name, value);
     let words = figure.label(&point.point, written);
     let placement = placement(figure, point, results.of_experiment(name));

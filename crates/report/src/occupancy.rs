@@ -142,31 +142,56 @@ pub(super) fn mark_of_use(results: &Results, core: Option<CoreUse>) -> String {
     if is_alone { format!(" {MARK}") } else { String::new() }
 }
 
+/// The sign of what the method says once of states of the core that stand beside each other, and of work that names none.
+pub(super) const CAVEAT: &str = "§";
+
+/// What it stands for.
+pub(super) const OF_CAVEAT: &str = "§ marks what is not like with like, so that part of a difference may be the neighbour's: figures that have marks of both \
+    states, and values of the core alone that are judged by predictions which rest on trials with it shared, as the values of their inputs show. It also marks \
+    work that is not short and names no state: its values are of whatever the core did, and the share is that of the time in which the core was shared when it was \
+    looked at.";
+
 /// The meaning of the sign below a table, and what is said of rows without a state.
 pub(super) fn mark_legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
     let points: Vec<&PointResult> = points.into_iter().collect();
+    of_mark(&points) + &of_unmarked(points)
+}
+
+/// The same where no method stands that says what the caveat is.
+pub(super) fn full_legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
+    let points: Vec<&PointResult> = points.into_iter().collect();
+    let shares: Vec<f64> = points.iter().copied().filter_map(at_ends).collect();
+    let unmarked = time_shared(&shares).map(|share| {
+        format!(" Rows that name no state of the core are of whatever the core did: it was shared {share} of the time when it was looked at.")
+    });
+    of_mark(&points) + &unmarked.unwrap_or_default()
+}
+
+fn of_mark(points: &[&PointResult]) -> String {
     let alone = points.iter().any(|point| state(point) == Some(ALONE));
-    let alone = if alone { format!(" {MARK}: {ALONE}.") } else { String::new() };
-    alone + &of_unmarked(points)
+    if alone { format!(" {MARK}: {ALONE}.") } else { String::new() }
 }
 
 /// What a caption says of values whose rows name no state, because their work is not short: in what share of the time the core was shared
 /// when it was looked at. Empty if there are none, or if it never was.
 pub(super) fn of_unmarked<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
     let shares: Vec<f64> = points.into_iter().filter_map(at_ends).collect();
-    unmarked("Rows that name no state of the core", &shares)
+    unmarked("Rows that name no state", &shares)
 }
 
 /// What is said of these values, whose work is not short.
 fn unmarked(which: &str, shares: &[f64]) -> String {
+    time_shared(shares)
+        .map_or_else(String::new, |share| format!(" {which} ({CAVEAT}): core shared {share} of the time."))
+}
+
+/// In what share of the time the core was shared; `None` if it never was.
+fn time_shared(shares: &[f64]) -> Option<String> {
     let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
     let most = shares.iter().copied().fold(0.0, f64::max);
-    if most < SELDOM {
-        return String::new();
-    }
     let of = |share: f64| quantities::percent(share);
     let share = if of(least) == of(most) { of(most) } else { format!("{} to {}", of(least), of(most)) };
-    format!(" {which} are of whatever the core did: it was shared {share} of the time when it was looked at.")
+    (most >= SELDOM).then_some(share)
 }
 
 /// The share of the time in which the core was shared when it was looked at, of work that is not short.
@@ -186,12 +211,9 @@ pub(super) fn of_picture(points: &[&PointResult]) -> String {
         mine.map(|point| words::short_label(*point, &point.point)).collect()
     };
     let shares: Vec<f64> = points.iter().copied().filter_map(at_ends).collect();
-    let which = if shares.len() == points.len() { "Its marks" } else { MARKS_OF_LONG_WORK };
+    let which = if shares.len() == points.len() { "Its marks" } else { "Marks of other work" };
     unlike([of(ALONE), of(SHARED), of(MIXTURE)]) + &unmarked(which, &shares)
 }
-
-/// The marks of a picture that are of no one state of the core, where others are.
-const MARKS_OF_LONG_WORK: &str = "Its marks of work that is not short";
 
 /// How many names of a kind a caption has room for.
 const NAMED: usize = 3;
@@ -209,7 +231,7 @@ fn unlike([alone, shared, mixture]: [Vec<String>; 3]) -> String {
     if parts.len() < 2 {
         return String::new();
     }
-    format!(" Not like with like: of its marks of short work are {}.", parts.join(", "))
+    format!(" Marks of short work ({CAVEAT}): {}.", parts.join(", "))
 }
 
 /// The name of the state of a core that nothing else used.
@@ -267,11 +289,11 @@ mod tests {
 
     #[test]
     fn rows_without_a_state_are_told_how_often_the_core_was_shared() {
-        let rows = |shares: &[f64]| unmarked("Rows that name no state of the core", shares);
+        let rows = |shares: &[f64]| unmarked("Rows that name no state", shares);
         assert_eq!(rows(&[]), "");
         assert_eq!(rows(&[0.0, 0.001]), "", "a core that was never shared");
         let both = rows(&[0.4, 0.62]);
-        assert!(both.contains("shared 40.0 % to 62.0 % of the time"), "{both}");
+        assert_eq!(both, " Rows that name no state (§): core shared 40.0 % to 62.0 % of the time.");
     }
 
     #[test]
@@ -279,9 +301,6 @@ mod tests {
         let names = |count: usize| (0..count).map(|number| format!("p{number}")).collect::<Vec<_>>();
         assert_eq!(unlike([names(4), vec![], vec![]]), "", "of one state");
         let text = unlike([names(4), names(1), vec![]]);
-        assert_eq!(
-            text,
-            " Not like with like: of its marks of short work are 4 core alone, 1 core shared: p0."
-        );
+        assert_eq!(text, " Marks of short work (§): 4 core alone, 1 core shared: p0.");
     }
 }

@@ -2,7 +2,7 @@
 
 use super::precision::{Precision, usual_trials};
 use super::words::{self, plural};
-use super::{cpu_distance, occupancy, summary};
+use super::{occupancy, summary};
 use fathom_core::experiment::Scale;
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
@@ -156,7 +156,6 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
         )
     });
     sentences.extend(occupancy::sentences(results));
-    sentences.extend(cpu_distance::sentence(results));
     sentences.extend(lost(results));
     sentences.extend(frequencies(results));
     sentences.extend(whole_run(results));

@@ -353,7 +353,8 @@ fn not_judged(results: &Results, style: Style) -> String {
 }
 
 fn disturbances(results: &Results, style: Style) -> String {
-    let text = run::disturbances(results).iter().map(|sentence| style.wrapped("  ", sentence)).collect();
+    let sentences = run::disturbances(results).into_iter().chain(cpu_distance::sentence(results));
+    let text = sentences.map(|sentence| style.wrapped("  ", &sentence)).collect();
     titled("Disturbances", text, style)
 }
 

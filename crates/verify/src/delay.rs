@@ -19,7 +19,7 @@ pub static RIG: Rig = Rig {
     points: |machine| Ok([points_of(machine, &UDP)?, points_of(machine, &TCP)?].concat()),
     judge: |rig, results, _| {
         each(rig, results, |point| {
-            let transport = point.point.get("transport").map(ToString::to_string).unwrap_or_default();
+            let transport = point.point.name_of("transport").unwrap_or_default();
             Claim::time(rig, format!("a round trip by {transport}"), ROUND_TRIP_NS)
         })
     },

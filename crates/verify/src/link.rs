@@ -76,7 +76,7 @@ fn hold(namespace: Option<&File>, adapter: &str) -> Result<(), String> {
 
 fn judge(rig: &Rig, results: &Results, _: Option<f64>) -> Vec<Truth> {
     each(rig, results, |point| {
-        let direction = point.point.get("direction").map(ToString::to_string).unwrap_or_default();
+        let direction = point.point.name_of("direction").unwrap_or_default();
         let set = RATE * PAYLOAD / PACKET;
         Claim::of(rig, format!("payload of TCP, {direction}"), Some(Unit::BytesPerSecond), set)
     })

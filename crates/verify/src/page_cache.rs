@@ -51,7 +51,7 @@ fn arrange(_: &mut Options) -> Result<Arranged, String> {
 
 fn judge(rig: &Rig, results: &Results, held: Option<f64>) -> Vec<Truth> {
     each(rig, results, |point| {
-        let method = point.point.get("method").map(ToString::to_string).unwrap_or_default();
+        let method = point.point.name_of("method").unwrap_or_default();
         let what = format!("size as accounted by the control group, by {method}");
         Claim::of(rig, what, Some(Unit::Bytes), held.unwrap_or(0.0))
     })

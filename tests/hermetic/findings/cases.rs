@@ -72,7 +72,7 @@ const CASES: &[Case] = &[
             ("cpu/context_switch", THREAD_SWITCH, 2000.0),
             ("cpu/thread_creation", "measure=create and join placement=one-cpu", 20e3),
         ],
-        said: "Creating and reaping a thread takes as long as {10} switches between threads.",
+        said: "Creating and reaping a thread takes {20000}, as long as {10} switches between threads ({2000} each).",
         compares: true,
     },
     Case {
@@ -81,7 +81,7 @@ const CASES: &[Case] = &[
             ("memory/minor_fault", "access=cached file, read, page by page", 8192.0),
             ("memory/load_latency", "order=random cycle pages=huge placement=one-cpu size=1073741824", 64.0),
         ],
-        said: "Per byte a minor fault costs {2} and a dependent load from 1 GiB {1}: {2} times as much; per access the fault costs {128} times as much.",
+        said: "Per byte a minor fault costs {2} and a dependent load from 1 GiB {1}: {2} times as much; per access {8192} and {64}, {128} times as much.",
         compares: true,
     },
     Case {
@@ -175,7 +175,7 @@ const CASES: &[Case] = &[
                 60e3,
             ),
         ],
-        said: "Opening a connection takes {90000} to the peer, or {1.5} round trips of a byte by TCP.",
+        said: "Opening a connection takes {90000} to the peer, or {1.5} round trips of a byte by TCP ({60000} each).",
         compares: false,
     },
     Case {
@@ -220,7 +220,7 @@ const CASES: &[Case] = &[
     Case {
         question: Question::Order,
         values: &[("filesystem/read", RANDOM_DIRECT, 90e3), ("filesystem/read", SEQUENTIAL_DIRECT, 30e3)],
-        said: "by the size of the file: {3} times in one of 64 MiB.",
+        said: "by the size of the file: {90000} over {30000}, {3} times, in one of 64 MiB.",
         compares: true,
     },
     Case {
@@ -255,7 +255,7 @@ const CASES: &[Case] = &[
                 50e3,
             ),
         ],
-        said: "in random over sequential order: {2} times as much.",
+        said: "in random over sequential order, {100000} over {50000}: {2} times as much.",
         compares: true,
     },
 ];

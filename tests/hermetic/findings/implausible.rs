@@ -1,9 +1,10 @@
 //! What breaks a bound is implausible, and the report says so.
 
 use super::planned;
+use crate::described::measured;
 use fathom::experiment::{Counters, Known};
 use fathom::experiments;
-use fathom::record::{PredictionLine, Run, Trial, TrialOutcome};
+use fathom::record::{PredictionLine, Run};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::Results;
 use fathom::sampling::{Observations, Sample};
@@ -26,10 +27,7 @@ fn creating(thread: f64, process: f64) -> Run {
             let witnessed = [("children_reaped".to_owned(), 1.0)].into();
             let counters = Counters { voluntary_switches: 1, ..Counters::default() };
             let sample = Sample { observations, operations: 1, witnessed, counters, ..Sample::default() };
-            Trial {
-                outcome: TrialOutcome::Measured { sample },
-                ..crate::described::trial(planned.clone(), round)
-            }
+            measured(&planned, round, sample)
         };
         run.trials.extend((1..=8).map(trial));
         run.header.plan.push(planned);
@@ -75,8 +73,7 @@ fn reading_twice(form: &str, times: f64) -> (Run, f64) {
         let witnessed = [("negative".to_owned(), 0.0)].into();
         let observations = Observations::Values { values };
         let sample = Sample { observations, operations: 1, witnessed, ..Sample::default() };
-        let outcome = TrialOutcome::Measured { sample };
-        Trial { outcome, ..crate::described::trial(planned.clone(), round) }
+        measured(&planned, round, sample)
     };
     run.trials = (1..=8).map(trial).collect();
     run.predictions = vec![PredictionLine {

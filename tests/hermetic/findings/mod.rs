@@ -40,13 +40,8 @@ fn point(experiment: &dyn Experiment, words: &str, machine: &Machine) -> Point {
 /// The same in the plan of a run.
 fn planned(experiment: &str, words: &str) -> PlannedPoint {
     let experiment = experiments::find(experiment).expect("an experiment");
-    PlannedPoint {
-        experiment: experiment.about().name.to_owned(),
-        method_version: experiment.about().version,
-        point: point(experiment, words, &machine()),
-        unit: Unit::Nanoseconds,
-        skip: None,
-    }
+    let point = point(experiment, words, &machine());
+    PlannedPoint { unit: Unit::Nanoseconds, ..crate::described::planned_by(experiment, point) }
 }
 
 /// What is known when intervals reach so far, as a share of their values; `None` for too few trials.

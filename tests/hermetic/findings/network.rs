@@ -4,7 +4,7 @@ use super::{SENT, USUAL_PEER, Value, learned, machine, planned};
 use fathom::experiment::Question;
 use fathom::experiments;
 use fathom::machine::{Adapter, Fact, Route};
-use fathom::record::{Run, Trial, TrialOutcome};
+use fathom::record::Run;
 use fathom::results::{Outcome, Results};
 use fathom::sampling::{Observations, Sample};
 
@@ -112,10 +112,7 @@ fn ramp(values: f64) -> Outcome {
         let observations = Observations::Values { values: vec![values] };
         let witnessed = ["transfers", "transfers_found_steady"].map(|name| (name.to_owned(), 1.0));
         let sample = Sample { observations, operations: 1, witnessed: witnessed.into(), ..Sample::default() };
-        Trial {
-            outcome: TrialOutcome::Measured { sample },
-            ..crate::described::trial(planned.clone(), round)
-        }
+        crate::described::measured(&planned, round, sample)
     };
     run.trials = (1..=6).map(trial).collect();
     Results::of(&run).points.remove(0).outcome

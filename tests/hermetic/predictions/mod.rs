@@ -6,7 +6,7 @@ mod published_processors;
 use crate::described::planted::{Described, described, hybrid, server};
 use fathom::experiment::{
     About, Basis, Check, Dimension, Experiment, Failure, Found, Ground, Known, Observed, Parameter, Point,
-    Prediction, Shown, Site, Source, SweepOptions, Workload,
+    Prediction, Site, Source, SweepOptions, Workload,
 };
 use fathom::experiments;
 use fathom::machine::Machine;
@@ -209,18 +209,7 @@ struct Cheat {
     looks_at: &'static str,
 }
 
-static CHEAT: About = About {
-    name: "cpu/cheat",
-    question: "Who looks?",
-    operation: "looking",
-    method: "",
-    caveats: "",
-    version: 1,
-    timed: None,
-    parameters: &[],
-    trends: &[],
-    shown: Shown::by(&[]),
-};
+static CHEAT: About = crate::described::about("cpu/cheat", &[]);
 
 const READING: Parameter = Parameter::named("figure", "");
 

@@ -212,7 +212,7 @@ fn marks_have_the_colour_of_what_they_say_and_titles_are_bold() {
 
 /// Words in one row, whatever lines they are on.
 fn in_one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    crate::committed::in_one_line(text)
 }
 
 /// A narrow terminal loses columns of tables and the ends of names, and says nothing else.

@@ -69,6 +69,16 @@ impl Observed {
     pub fn witness(&self, name: &str) -> Option<f64> {
         self.witnessed.get(name).or_else(|| self.stated.get(name)).copied()
     }
+
+    /// The mean over trials of what each counted; `None` if it was not counted.
+    pub fn per_trial(&self, name: &str) -> Option<f64> {
+        Some(self.witness(name)? / self.trials.max(1) as f64)
+    }
+
+    /// One witnessed value over another; `None` unless both are known, and the other is above zero.
+    pub fn ratio(&self, name: &str, of: &str) -> Option<f64> {
+        Some(self.witness(name)? / self.witness(of).filter(|of| *of > 0.0)?)
+    }
 }
 
 /// A claim about a measurement, with its verdict.
@@ -108,8 +118,9 @@ impl Check {
         !self.holds && !self.unasked
     }
 
-    /// A quantity that must lie between two values.
-    pub fn within(claim: impl Into<String>, seen: f64, low: f64, high: f64) -> Self {
+    /// A quantity that must lie between two values; one that should have been counted and was not does not hold.
+    pub fn within(claim: impl Into<String>, seen: impl Into<Option<f64>>, low: f64, high: f64) -> Self {
+        let Some(seen) = seen.into() else { return Check::missing(claim) };
         let holds = (low..=high).contains(&seen);
         let range = if high < UNBOUNDED {
             format!("between {} and {}", plain(low), plain(high))
@@ -120,8 +131,9 @@ impl Check {
         Check { quantity: Some(seen), ..judged }
     }
 
-    /// A quantity that must be exactly this.
-    pub fn equal(claim: impl Into<String>, seen: f64, expected: f64) -> Self {
+    /// A quantity that must be exactly this, and counted.
+    pub fn equal(claim: impl Into<String>, seen: impl Into<Option<f64>>, expected: f64) -> Self {
+        let Some(seen) = seen.into() else { return Check::missing(claim) };
         let holds = (seen - expected).abs() < 1e-9 * expected.abs().max(1.0);
         let judged = Check::judged(claim, holds, format!("{} (expected {})", plain(seen), plain(expected)));
         Check { quantity: Some(seen), ..judged }
@@ -158,10 +170,8 @@ impl Check {
 
     /// A witnessed quantity per operation that must lie between two values.
     pub fn witnessed(claim: &str, observed: &Observed, name: &str, low: f64, high: f64) -> Self {
-        match observed.witness(name) {
-            Some(count) => Check::within(claim, count / observed.operations.max(1) as f64, low, high),
-            None => Check::missing(claim),
-        }
+        let each = observed.witness(name).map(|count| count / observed.operations.max(1) as f64);
+        Check::within(claim, each, low, high)
     }
 }
 
@@ -184,6 +194,13 @@ pub struct Bound {
     pub limit: f64,
     /// The physical or logical reason.
     pub because: String,
+}
+
+impl Bound {
+    /// A limit in the point's unit, with its reason.
+    pub fn of(limit: f64, because: impl Into<String>) -> Self {
+        Bound { limit, because: because.into() }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Results of a run: a value with its interval and dimension. Findings are computed with these, and rounded only by the report.
 
-use crate::quantity::Unit;
+use crate::quantity::{Kind, Unit};
 use crate::statistics::{Estimate, Measured};
 use std::ops::Deref;
 
@@ -17,6 +17,12 @@ pub enum Dimension {
     Count,
     /// Core cycles.
     Cycles,
+}
+
+impl From<Unit> for Dimension {
+    fn from(unit: Unit) -> Self {
+        Dimension::Of(unit)
+    }
 }
 
 /// Whether another hardware thread used the core while short work was observed.
@@ -52,7 +58,7 @@ pub struct Found {
     /// Whether it is a median over observations of two states, which may be of neither.
     pub is_mixture: bool,
     /// The values of the two states with the most, each with its own interval, that with the most first; `None` of one state, and of
-    /// what is computed of several.
+    /// what is computed of two that have several.
     pub states: Option<[Measured; 2]>,
     /// The state of the core, of short work; `None` of other work, and where too few trials show it.
     pub core: Option<CoreUse>,
@@ -73,21 +79,22 @@ impl Deref for Found {
 impl Found {
     /// The result with this estimate.
     pub fn of(estimate: &Estimate, unit: Unit) -> Self {
-        Found::measured(estimate.measured(), Dimension::Of(unit))
+        Found::measured(estimate.measured(), unit)
     }
 
     /// A value without an interval.
-    pub fn bare(value: f64, dimension: Dimension) -> Self {
+    pub fn bare(value: f64, dimension: impl Into<Dimension>) -> Self {
         Found::measured(Measured { value, interval: None }, dimension)
     }
 
     /// A number that is certain: declared, or counted.
-    pub fn exact(value: f64, dimension: Dimension) -> Self {
+    pub fn exact(value: f64, dimension: impl Into<Dimension>) -> Self {
         Found::measured(Measured::exact(value), dimension)
     }
 
     /// A value with an interval that was computed elsewhere.
-    pub fn measured(measured: Measured, dimension: Dimension) -> Self {
+    pub fn measured(measured: Measured, dimension: impl Into<Dimension>) -> Self {
+        let dimension = dimension.into();
         Found { measured, dimension, is_mixture: false, states: None, core: None, at_hz: None }
     }
 
@@ -109,26 +116,28 @@ impl Found {
 
     /// The value multiplied by a factor, in another dimension.
     #[must_use]
-    pub fn counted(self, by: f64, dimension: Dimension) -> Self {
+    pub fn counted(self, by: f64, dimension: impl Into<Dimension>) -> Self {
+        let dimension = dimension.into();
         Found { measured: self.measured.scaled(by), dimension, states: self.states_by(by), ..self }
     }
 
     /// The sum of both.
     #[must_use]
     pub fn plus(self, other: Found) -> Self {
-        self.with(other, self.measured.plus(other.measured))
+        self.with(other, Measured::plus)
     }
 
     /// The difference to the other.
     #[must_use]
     pub fn minus(self, other: Found) -> Self {
-        self.with(other, self.measured.minus(other.measured))
+        self.with(other, Measured::minus)
     }
 
-    fn with(self, other: Found, measured: Measured) -> Self {
+    fn with(self, other: Found, of: impl Fn(Measured, Measured) -> Measured) -> Self {
         let (is_mixture, core) = (self.mixes(other), CoreUse::of_both(self.core, other.core));
         let at_hz = self.at_hz.filter(|_| self.at_hz == other.at_hz);
-        Found { measured, is_mixture, states: None, core, at_hz, ..self }
+        let (measured, states) = (of(self.measured, other.measured), self.states_with(other, of));
+        Found { measured, is_mixture, states, core, at_hz, ..self }
     }
 
     /// What it is beyond a lesser one; `None` unless the difference lies above zero with its whole interval, so that no sentence
@@ -163,9 +172,8 @@ impl Found {
     /// The ratio to the other.
     #[must_use]
     pub fn over(self, other: Found) -> Self {
-        let (measured, is_mixture) = (self.measured.over(other.measured), self.mixes(other));
-        let core = CoreUse::of_both(self.core, other.core);
-        Found { measured, dimension: Dimension::Ratio, is_mixture, states: None, core, at_hz: None }
+        let ratio = self.with(other, Measured::over);
+        Found { dimension: Dimension::Ratio, at_hz: None, ..ratio }
     }
 
     /// The share of the other.
@@ -177,16 +185,18 @@ impl Found {
     /// The remainder of the whole: 1 minus this share.
     #[must_use]
     pub fn rest(self) -> Self {
-        Found { measured: Measured::exact(1.0).minus(self.measured), states: None, ..self }
+        let rest = |share| Measured::exact(1.0).minus(share);
+        Found { measured: rest(self.measured), states: self.states.map(|states| states.map(rest)), ..self }
     }
 
     /// `scale` divided by the value: a rate from a time, a time from a rate.
     #[must_use]
-    pub fn inverse(self, scale: f64, dimension: Dimension) -> Self {
+    pub fn inverse(self, scale: f64, dimension: impl Into<Dimension>) -> Self {
+        let inverse = |of| Measured::exact(scale).over(of);
         Found {
-            measured: Measured::exact(scale).over(self.measured),
-            dimension,
-            states: None,
+            measured: inverse(self.measured),
+            dimension: dimension.into(),
+            states: self.states.map(|states| states.map(inverse)),
             at_hz: None,
             ..self
         }
@@ -197,15 +207,35 @@ impl Found {
         self.states.map(|states| states.map(|state| state.scaled(by)))
     }
 
+    /// What is computed of each state, where one of both has two and the other is the same in these; of two with states each, nothing tells
+    /// which go together.
+    fn states_with(self, other: Found, of: impl Fn(Measured, Measured) -> Measured) -> Option<[Measured; 2]> {
+        match (self.states, other.states) {
+            (Some(states), None) if !other.is_mixture => Some(states.map(|state| of(state, other.measured))),
+            (None, Some(states)) if !self.is_mixture => Some(states.map(|state| of(self.measured, state))),
+            _ => None,
+        }
+    }
+
     /// Whether what is computed of both is of a mixture.
     fn mixes(self, other: Found) -> bool {
         self.is_mixture || other.is_mixture
     }
 
-    /// The lower end of its interval, or the value without one: the best of several rates is the one that is at least the fastest. The
-    /// greatest median would prefer those that vary most.
+    /// The lower end of its interval, or the value without one.
     pub fn at_least(&self) -> f64 {
         self.measured.ends().map_or(self.measured.value, |(low, _)| low)
+    }
+
+    /// What it is worth, more being better: of a rate the lower end of the interval, of what one would rather have less of the upper end,
+    /// negated. It is the quality that it has at least: the median would prefer, of several settings, those that vary most.
+    pub fn merit(&self) -> f64 {
+        match self.dimension {
+            Dimension::Of(unit) if unit.kind() != Kind::Rate => {
+                -self.measured.ends().map_or(self.measured.value, |(_, high)| high)
+            }
+            _ => self.at_least(),
+        }
     }
 
     /// Whether the intervals show a difference; `None` if either has none. That none is shown does not show that there is none: for
@@ -276,5 +306,30 @@ impl CurveSteps {
     /// Numbers in a sentence.
     pub fn listed(numbers: &[u64]) -> String {
         numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A median of 5 over observations at 2 and at 8 is of neither, and so is its ratio to anything.
+    #[test]
+    fn what_is_computed_of_two_states_is_of_each_of_them() {
+        let found = |value| Found::exact(value, Dimension::Ratio);
+        let states = Some([2.0, 8.0].map(Measured::exact));
+        let two = Found { is_mixture: true, states, ..found(5.0) };
+        let of = |found: Found| found.states.map(|states| states.map(|state| state.value));
+        assert_eq!(of(two.over(found(4.0))), Some([0.5, 2.0]));
+        assert_eq!(of(found(4.0).over(two)), Some([2.0, 0.5]));
+        assert_eq!(of(two.share_of(found(16.0)).rest()), Some([0.875, 0.5]));
+        assert_eq!(of(found(9.0).minus(two)), Some([7.0, 1.0]));
+        assert_eq!(of(two.inverse(16.0, Dimension::Count)), Some([8.0, 2.0]));
+        assert_eq!(of(two.over(two)), None, "nothing tells which go together");
+        assert_eq!(
+            of(two.plus(Found { is_mixture: true, ..found(1.0) })),
+            None,
+            "of states that are unknown"
+        );
     }
 }

@@ -3,9 +3,11 @@
 //! An experiment knows its work and no clock; the sampler knows a clock and no experiment. They meet in [`Workload`]. Each file
 //! in `experiments/` reads like the method section of a paper, in these terms.
 
+mod best;
 mod core_share;
 mod evidence;
 mod excerpt;
+mod excess;
 mod failure;
 mod finding;
 mod found;
@@ -27,6 +29,7 @@ pub use crate::{finding, statement};
 pub use core_share::CoreShare;
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
+pub use excess::Excess;
 pub use failure::{Failure, ensure, errno};
 pub use finding::{Figure, Finding, Piece, Question, Statement, Template};
 pub use found::{CoreUse, CurveSteps, Dimension, Found};
@@ -38,7 +41,7 @@ pub use remote_file::{Access, RemoteFile};
 pub use requirement::{Requirement, Touch};
 pub use selector::{At, Landmark, Others, PointSettings, Selector, well_within};
 pub use shared::Shared;
-pub use shown::{Level, Levels, Shown};
+pub use shown::{Clause, Level, Levels, Shown};
 pub use term::{Basis, Ground, Part, Source, Term, TermEvent};
 pub use workload::{
     CoreWidth, FigureValue, FirstCall, ObservedFrom, Operation, PartnerTask, Site, Spin, Stopwatch,
@@ -285,9 +288,9 @@ pub trait Experiment: Sync {
     /// (a test perturbs each result to see that). A prediction that turns out wrong stays: the report explains the factor.
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String>;
 
-    /// What makes results exceed this prediction, known by the machine's description or by the nature of the operation, though no run
-    /// can measure how much of it: the cause of a miss is then called probable. In words that go on "probably ".
-    fn exceeded_for(&self, _point: &Point, _machine: &Machine) -> Option<String> {
+    /// What makes results exceed this prediction, known by the machine's description, by the nature of the operation or by other figures of
+    /// the run, though they do not tell how much of it: the cause of a miss is then called probable.
+    fn exceeded_for(&self, _point: &Point, _known: &Known) -> Option<Excess> {
         None
     }
 

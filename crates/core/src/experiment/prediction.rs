@@ -25,14 +25,18 @@ pub struct Prediction {
 impl Prediction {
     /// What it rests on: a published machine's proportions before a measurement of the same run, because the factor is the weaker.
     pub fn ground(&self) -> Ground {
-        let is_measured = |term: &Term| matches!(term.source, Source::Measured { .. });
         if self.terms.iter().any(Term::is_scaled) {
             Ground::Scaled
-        } else if self.terms.iter().any(is_measured) {
+        } else if self.has_figures_of_the_run() {
             Ground::ThisRun
         } else {
             Ground::Independent
         }
+    }
+
+    /// Whether it takes a measurement of the same run, whatever else it rests on.
+    pub fn has_figures_of_the_run(&self) -> bool {
+        self.terms.iter().any(Term::is_measured)
     }
 
     /// Whether it is only the size of a limit that the run set itself, so that a result near it confirms nothing.
@@ -144,6 +148,11 @@ impl Prediction {
         })
     }
 
+    /// Whether a result lies, with its interval, in the range of the published values behind it.
+    pub fn is_range_of(&self, measured: &Measured) -> bool {
+        self.range().zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1)
+    }
+
     /// The same at another frequency of the core, hertz: terms that are a number of its cycles keep that number. Of a `rate`, if all are.
     #[must_use]
     pub fn at_frequency(&self, hz: f64, is_rate: bool) -> Self {
@@ -157,6 +166,7 @@ impl Prediction {
 }
 
 /// The knowledge for predicting a point: the machine, and earlier results of this run.
+#[derive(Clone)]
 pub struct Known<'run> {
     /// The machine's description.
     pub machine: &'run Machine,
@@ -168,6 +178,9 @@ pub struct Known<'run> {
     pub virtual_peer: bool,
     /// The distances at which the run's two CPUs were looked at, that of most of the time first; empty without looks.
     pub line_looks: Vec<LineLooks>,
+    /// The figures by which what a report says once is decided, where these are others of the same run: those with the core shared must not
+    /// choose another best setting, or show another level, than the tables do.
+    pub decided_by: Option<&'run Known<'run>>,
     learnt: Cow<'run, Learnt>,
     lines: BTreeMap<LineKey, Option<(Found, Found)>>,
     bends: BTreeMap<LineKey, Bend>,
@@ -222,7 +235,8 @@ impl<'run> Known<'run> {
         let learnt = Cow::Owned(Learnt::default());
         let (lines, bends) = (BTreeMap::new(), BTreeMap::new());
         let line_looks = vec![];
-        Known { machine, core_hz, core_hz_ends: None, virtual_peer: false, line_looks, learnt, lines, bends }
+        let (core_hz_ends, virtual_peer, decided_by) = (None, false, None);
+        Known { machine, core_hz, core_hz_ends, virtual_peer, line_looks, decided_by, learnt, lines, bends }
     }
 
     /// Knowledge of the machine and of the results so far.
@@ -398,6 +412,11 @@ mod tests {
         );
         assert!((prediction.total() - 63.0).abs() < 1e-9);
         assert_eq!(prediction.range(), Some((43.0, 93.0)));
+        let within = |low, high| {
+            let interval = Some(Interval { low, high });
+            prediction.is_range_of(&Measured { value: 0.5 * (low + high), interval })
+        };
+        assert!(within(50.0, 90.0) && !within(50.0, 94.0) && !within(42.0, 50.0), "with its whole interval");
         assert_eq!(Prediction::new().software_of("a thread", &[8.0], "a report").range(), None);
     }
 

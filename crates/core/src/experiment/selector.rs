@@ -157,9 +157,10 @@ impl Selector {
         curve
     }
 
-    /// The point whose figure is at least the greatest.
-    pub fn surest<'a>(&self, known: &'a Known) -> Option<(&'a Point, Found)> {
-        self.all(known).into_iter().max_by(|(_, one), (_, other)| one.at_least().total_cmp(&other.at_least()))
+    /// The best of the selected points, with its figure.
+    pub fn best(&self, known: &Known) -> Option<(Point, Found)> {
+        let all = self.among(known.deciding().points(self.experiment), known.machine);
+        known.best(self.experiment, all.into_iter().map(|point| (point.clone(), point.clone())))
     }
 
     /// The point with the greatest figure.
@@ -271,7 +272,7 @@ fn capacities(machine: &Machine, level: u8) -> Option<(Option<u64>, u64)> {
 }
 
 /// The distance of two sizes in powers of two, such that 0 is as far from 1 as 1 is from 3.
-fn octaves(one: u64, other: u64) -> f64 {
+pub(super) fn octaves(one: u64, other: u64) -> f64 {
     ((one as f64 + 1.0).log2() - (other as f64 + 1.0).log2()).abs()
 }
 

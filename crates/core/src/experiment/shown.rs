@@ -4,14 +4,33 @@ use super::found::Found;
 use super::main_figure::MainFigure;
 use super::point::{Parameter, Point};
 use super::prediction::Known;
-use super::selector::Landmark;
+use super::selector::{Landmark, octaves};
 use crate::machine::Machine;
+use crate::statistics::{Measured, OF_LEVEL};
+
+/// A part of an experiment's question, and the points that answer it.
+#[derive(Debug, Clone, Copy)]
+pub struct Clause {
+    /// What is asked, as a sentence that names it: `how much processor time a MiB takes`.
+    pub question: &'static str,
+    /// Whether a point answers it, on this machine.
+    pub points: fn(&Point, &Machine) -> bool,
+}
+
+impl Clause {
+    /// What these points answer.
+    pub const fn of(question: &'static str, points: fn(&Point, &Machine) -> bool) -> Self {
+        Clause { question, points }
+    }
+}
 
 /// Information for pages and charts about an experiment besides its points.
 #[derive(Debug, Clone, Copy)]
 pub struct Shown {
     /// The figures that represent it on one page; if none is named, the first that was measured.
     pub main_figures: &'static [MainFigure],
+    /// The parts of its question that a run may answer one without the other; none where it asks one thing.
+    pub clauses: &'static [Clause],
     /// The limits that the machine declares along the parameters of the sweep.
     pub landmarks: fn(&Machine) -> Vec<Landmark>,
     /// The levels of a hierarchy found in the results; `None` if there are none.
@@ -28,10 +47,11 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// Represented by these figures; no landmarks, levels, order or second axis.
+    /// Represented by these figures; no clauses, landmarks, levels, order or second axis.
     pub const fn by(main_figures: &'static [MainFigure]) -> Self {
         Shown {
             main_figures,
+            clauses: &[],
             landmarks: |_| vec![],
             levels: |_| None,
             in_order: |_| false,
@@ -39,6 +59,12 @@ impl Shown {
             matrix: None,
             divided_by: None,
         }
+    }
+
+    /// Names the parts of the question.
+    #[must_use]
+    pub const fn clauses(self, clauses: &'static [Clause]) -> Self {
+        Shown { clauses, ..self }
     }
 
     /// Adds the machine's declared limits.
@@ -89,6 +115,28 @@ pub struct Level {
     pub to: Option<f64>,
     /// That end as it was found, with its interval and the state of the core of the curve; `None` where it is too uncertain to be told.
     pub end: Option<Found>,
+    /// The result that its flattest part has, in the unit of the curve.
+    pub value: f64,
+}
+
+impl Level {
+    /// Whether a result is one of this level: no further from what is typical of it than the end of a level may be.
+    pub fn has(&self, value: f64) -> bool {
+        let ratio = value / self.value;
+        (1.0 / OF_LEVEL..=OF_LEVEL).contains(&ratio)
+    }
+
+    /// The setting that represents the level, of those of a curve with their results: of the level's own the one nearest, as a ratio, to
+    /// that which limits declare to be within it; of two the smaller. `None` if none has a result that is of the level with its whole interval.
+    pub fn representative(&self, declared: u64, curve: impl Iterator<Item = (u64, Measured)>) -> Option<u64> {
+        let is_own = |result: &Measured| {
+            self.has(result.value) && result.interval.is_none_or(|of| self.has(of.low) && self.has(of.high))
+        };
+        let own = curve.filter(|(_, result)| is_own(result)).map(|(setting, _)| setting);
+        own.min_by(|one, other| {
+            octaves(*one, declared).total_cmp(&octaves(*other, declared)).then(one.cmp(other))
+        })
+    }
 }
 
 /// The levels found in one curve of an experiment.
@@ -119,5 +167,29 @@ impl Levels {
     /// The level of this name on whatever curve shows it.
     pub fn named(&self, name: &str) -> Option<&Level> {
         self.levels.iter().chain(&self.elsewhere).find(|level| level.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::Interval;
+
+    #[test]
+    fn a_level_is_represented_by_the_nearest_size_that_takes_its_time() {
+        let level = Level { name: "L3".to_owned(), from: None, to: None, end: None, value: 17.0 };
+        let exact = |(size, value): (u64, f64)| (size, Measured { value, interval: None });
+        let chosen = |of_declared: f64| {
+            let curve =
+                [(256, 9.4), (768, 17.7), (896, 21.6), (1024, of_declared), (1280, 20.6), (4096, 140.0)];
+            level.representative(1024, curve.into_iter().map(exact))
+        };
+        assert_eq!(chosen(18.0), Some(1024), "the size within the declared limits, where it shows the level");
+        assert_eq!(chosen(59.4), Some(896), "no figure is three times what the sizes on both sides take");
+        assert_eq!(level.representative(1024, [(1024, 59.4)].into_iter().map(exact)), None);
+        let within =
+            |high: f64| (1024, Measured { value: 18.0, interval: Some(Interval { low: 15.0, high }) });
+        assert_eq!(level.representative(1024, [within(20.0)].into_iter()), Some(1024));
+        assert_eq!(level.representative(1024, [within(150.0)].into_iter()), None, "it may be of memory");
     }
 }

@@ -223,6 +223,11 @@ impl Term {
         })
     }
 
+    /// Whether it is another figure of the same run.
+    pub fn is_measured(&self) -> bool {
+        matches!(self.source, Source::Measured { .. })
+    }
+
     /// Whether it assumes the proportions of a published machine. Earlier programs said so in words alone.
     pub fn is_scaled(&self) -> bool {
         self.scaled_from.is_some() || SCALED_IN_WORDS.iter().any(|words| self.what.contains(words))

@@ -290,10 +290,10 @@ impl<'site> Workload<'site> {
         self
     }
 
-    /// Adds a fact for the evidence from the preparation, the same in every trial.
+    /// Adds a fact for the evidence from the preparation, the same in every trial, if there is one.
     #[must_use]
-    pub fn stating(mut self, name: &'static str, value: f64) -> Self {
-        self.stated.push((name, value));
+    pub fn stating(mut self, name: &'static str, value: impl Into<Option<f64>>) -> Self {
+        self.stated.extend(value.into().map(|value| (name, value)));
         self
     }
 }

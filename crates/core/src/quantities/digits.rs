@@ -21,6 +21,9 @@ const ROUNDING: f64 = 1e-9;
 /// Smaller numbers are zero: their powers of ten have no reciprocal.
 const TINY: f64 = 1e-290;
 
+/// Larger numbers are not printed: rounded outwards, one may be infinite.
+const HUGE: f64 = 1e290;
+
 /// Separates groups of three digits: a thin space at which no line is broken.
 pub(super) const THIN: char = '\u{202f}';
 
@@ -63,7 +66,8 @@ pub(super) fn low(low: f64, value: f64, place: i32) -> String {
     }
     let steps = |number: f64| number / step(place);
     let (whole, middle) = (downwards(steps(low)), steps(value).round());
-    let meets = whole >= middle && (steps(low) - middle).abs() > TOLERANCE;
+    let is_middle = |number: f64| (steps(number) - middle).abs() < TOLERANCE;
+    let meets = whole >= middle && !(is_middle(low) && is_middle(value));
     if meets && middle != 0.0 {
         return written((middle - 1.0) * step(place), place, f64::round);
     }
@@ -96,7 +100,7 @@ fn step(place: i32) -> f64 {
 
 /// A number rounded to a place; if it would be zero there, to its own first digit.
 fn written(number: f64, place: i32, round: fn(f64) -> f64) -> String {
-    if !number.is_finite() {
+    if !number.is_finite() || number.abs() > HUGE {
         return "–".to_owned();
     }
     if number.abs() <= TINY {
@@ -152,6 +156,11 @@ mod tests {
     fn an_end_is_outward_and_meets_the_value_only_if_they_are_one_number() {
         assert_eq!(printed(26.53, 26.53, 27.7), ["26.4", "26.5", "27.7"]);
         assert_eq!(printed(20.0374, 20.0374, 20.0374), ["20.03", "20.04", "20.05"]);
+        assert_eq!(
+            printed(248.895, 248.89, 248.9),
+            ["248.8", "248.9", "249.0"],
+            "the end alone is that number"
+        );
         assert_eq!(printed(4.0, 4.0, 4.0), ["4.000", "4.000", "4.000"]);
         assert_eq!(printed(0.3, 0.2, 0.4), ["0.200", "0.300", "0.400"]);
     }
@@ -161,6 +170,7 @@ mod tests {
         assert_eq!(printed(3.21, 0.001_27, 38.0), ["0.001", "3.21", "38.00"]);
         assert_eq!(printed(3.21, 3.4e-17, 38.0), ["0", "3.21", "38.00"]);
         assert_eq!(printed(0.0, 0.0, 0.226), ["0", "0", "0.226"]);
+        assert_eq!(printed(0.0, -1.79e308, 0.0)[0], "–");
     }
 
     /// A slope of a millionth beside ends of a thousandth: its own digits say nothing.

@@ -13,6 +13,7 @@ pub mod line_transfer;
 mod memory_limit;
 mod observations;
 mod observe;
+mod observed_time;
 pub mod occupancy;
 mod outcome;
 pub mod own_folder;

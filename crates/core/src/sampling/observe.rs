@@ -2,6 +2,7 @@
 
 use super::clock::{Clock, Reading, overhead, warm_up};
 use super::observations::Observations;
+use super::observed_time::ObservedTime;
 use super::occupancy::{self, CoreReadings, CoreWait};
 use super::partner_core::PartnerCore;
 use super::partner_readings::PartnerReadings;
@@ -107,7 +108,7 @@ impl<C: Clock> Sampler<'_, C> {
             Work::Figures(observe) => self.record_figures(observe, (first_call, observed, partner), begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), (beyond_ns, observed), begin),
             Work::Timed { operation, baseline } => {
-                let batch = self.batch(operation.as_mut(), each)?;
+                let (batch, quickest) = self.batch(operation.as_mut(), each)?;
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
                 let wait = self.core_wait;
                 let waited_ns = self.wait()?;
@@ -115,7 +116,7 @@ impl<C: Clock> Sampler<'_, C> {
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let partner = self.partner_readings(partner);
                 let work = (operation.as_mut(), baseline.as_deref_mut(), partner);
-                let (mut timed, settled) = self.timed(work, batch, (&until, observed))?;
+                let (mut timed, settled) = self.timed(work, (batch, quickest), (&until, observed))?;
                 timed.core.waited_ns = waited_ns;
                 let settled = settled.times(per_iteration);
                 Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each).after(settled), begun))
@@ -151,25 +152,27 @@ impl<C: Clock> Sampler<'_, C> {
     }
 
     /// Iterations between two clock readings: doubled until they last long enough, which also warms up. The fastest of three
-    /// counts, because an interruption would make a batch of one appear long enough.
-    pub(super) fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<u64, Failure> {
+    /// counts, because an interruption would make a batch of one appear long enough. With the ticks that so many take at their quickest.
+    fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<(u64, i64), Failure> {
         let warm_up = self.ticks(self.duration_ns as f64 * WARM_UP_SHARE);
         let long = ((overhead(self.clock) * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
         let began = self.clock.stop();
-        let mut n = 1;
+        let (mut n, mut quickest) = (1, i64::MAX);
         loop {
-            let mut quickest = i64::MAX;
             for _ in 0..3 {
                 let (elapsed, now) = self.time(operation, n)?;
                 quickest = quickest.min(elapsed);
                 if each && now.since(began).0 >= warm_up {
-                    return Ok(1);
+                    return Ok((1, quickest));
                 }
             }
             if !each && quickest >= long {
-                return Ok((n as f64 * long as f64 / quickest as f64).ceil().max(1.0) as u64);
+                let share = long as f64 / quickest as f64;
+                return Ok(((n as f64 * share).ceil().max(1.0) as u64, long));
             }
-            n *= if each { 1 } else { 2 };
+            if !each {
+                (n, quickest) = (2 * n, i64::MAX);
+            }
         }
     }
 
@@ -196,7 +199,7 @@ impl<C: Clock> Sampler<'_, C> {
     fn timed(
         &self,
         (operation, mut baseline, mut partner): TimedWork,
-        batch: u64,
+        (batch, quickest): (u64, i64),
         (until, observed): (&Until, ObservedFrom),
     ) -> Result<(TimedBatches, SteadyWork), Failure> {
         let mut timed = TimedBatches::with_capacity(2 * MOST_SINGLES, self.reading_times);
@@ -206,10 +209,11 @@ impl<C: Clock> Sampler<'_, C> {
         }
         partner.read(self.clock, &timed.core, &mut || operation.run(1))?;
         timed.core.take(self.clock);
-        let mut began = self.clock.stop();
-        let (mut cpu, mut alone) = (began.cpu, 0);
+        let mut time = ObservedTime::new(self.clock.stop(), Some(quickest));
+        let (mut cpu, mut alone) = (time.began.cpu, 0);
         loop {
             let (took, mut now) = self.time(operation, batch)?;
+            time.add(took);
             timed.operation.push(took);
             timed.migrations += u64::from(now.cpu != cpu);
             cpu = now.cpu;
@@ -225,10 +229,10 @@ impl<C: Clock> Sampler<'_, C> {
             let cut = beginning.saw(took, now)?;
             partner.forget(timed.forget(cut.forget));
             if let Some(since) = cut.since {
-                (began, alone) =
-                    (since, timed.core.quotients().skip(1).filter(|one| until.is_alone(*one)).count());
+                time.restart(since);
+                alone = timed.core.quotients().skip(1).filter(|one| until.is_alone(*one)).count();
             }
-            let elapsed = now.since(began).0;
+            let elapsed = time.until(now);
             let is_over = beginning.is_over()
                 && until.is_over(timed.operation.len(), alone, elapsed, self.ticks_per_second);
             partner.read_if_due(self.clock, (&timed.core, is_over), &mut || operation.run(1))?;
@@ -273,14 +277,14 @@ impl<C: Clock> Sampler<'_, C> {
         (beyond_ns, observed): (f64, ObservedFrom),
         begin: impl FnOnce() -> T,
     ) -> Result<(RawSample, T), Failure> {
-        operation.run(1)?;
+        let (quickest, _) = self.time(operation, 1)?;
         let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
         let mut beginning = self.beginning(observed);
         let mut timed = TimedBatches::with_capacity(2 * MOST_SINGLES, self.reading_times);
         timed.core.waited_ns = waited_ns;
         timed.core.take(self.clock);
-        let mut began = self.clock.stop();
+        let mut time = ObservedTime::new(self.clock.stop(), Some(quickest));
         while !beginning.is_over() || timed.operation.len() < MOST_SINGLES {
             self.stopwatch.clear();
             let start = self.clock.start();
@@ -291,10 +295,13 @@ impl<C: Clock> Sampler<'_, C> {
             timed.operation.push(took);
             timed.core.take(self.clock);
             let now = self.clock.stop();
+            time.add(took);
             let cut = beginning.saw(took, now)?;
             timed.forget(cut.forget);
-            began = cut.since.unwrap_or(began);
-            if beginning.is_over() && now.since(began).0 >= self.ticks(self.duration_ns as f64) {
+            if let Some(since) = cut.since {
+                time.restart(since);
+            }
+            if beginning.is_over() && time.until(now) >= self.ticks(self.duration_ns as f64) {
                 break;
             }
         }
@@ -351,8 +358,11 @@ impl<C: Clock> Sampler<'_, C> {
         (first_call, observed, partner): (FirstCall, ObservedFrom, Option<PartnerCore>),
         begin: impl FnOnce() -> T,
     ) -> Result<(CoreReadings, SteadyWork, T), Failure> {
+        let mut quickest = None;
         if first_call == FirstCall::WarmsUp {
+            let before = self.clock.stop();
             observe(false)?;
+            quickest = Some(self.clock.stop().since(before).0);
         }
         let waited_ns = self.wait()?;
         let begun = self.warmed(begin);
@@ -361,12 +371,14 @@ impl<C: Clock> Sampler<'_, C> {
             CoreReadings { waited_ns, ..CoreReadings::with_capacity(MOST_SINGLES + 1, self.reading_times) };
         let mut partner = self.partner_readings(partner);
         partner.read(self.clock, &core, &mut || observe(false).map(drop))?;
-        let began = self.clock.stop();
-        core.take_at(self.clock, began);
+        let mut time = ObservedTime::new(self.clock.stop(), quickest);
+        core.take_at(self.clock, time.began);
         loop {
+            let before = self.clock.stop();
             let observations = observe(true)?.saved;
-            core.take_at(self.clock, began);
-            let elapsed = self.clock.stop().since(began).0;
+            time.add(self.clock.stop().since(before).0);
+            core.take_at(self.clock, time.began);
+            let elapsed = time.until(self.clock.stop());
             let is_over = observations >= MOST_SINGLES || elapsed >= self.ticks(self.duration_ns as f64);
             partner.read_if_due(self.clock, (&core, is_over), &mut || observe(false).map(drop))?;
             if is_over {

@@ -112,15 +112,35 @@ impl Estimate {
 /// [`MINIMUM_TRIALS`] give a value without interval.
 pub fn estimate<T: AsRef<[f64]>>(trials: &[T]) -> Option<Estimate> {
     let pool = Pool::new(trials)?;
-    Some(Estimate {
+    Some(of_pool(&pool, interval(&pool)))
+}
+
+/// The same of a quantity that is above zero, such as a time or a rate: what makes trials differ may change it by a factor, so that few
+/// trials which lie on one side of it by chance are no reason to reach far below all of them. The interval reaches on each side as far
+/// as that of the numbers or that of their logarithms, whichever is nearer. Where trials differ by some per cent these are the same.
+pub fn estimate_in_proportion<T: AsRef<[f64]>>(trials: &[T]) -> Option<Estimate> {
+    let pool = Pool::new(trials)?;
+    let whole = of_pool(&pool, interval(&pool));
+    let Some(logarithms) = pool.in_logarithms() else { return Some(whole) };
+    // Rounding must not part the value from its interval.
+    let nearer = |(one, other): (Interval, Interval)| Interval {
+        low: one.low.max(other.low.exp()).min(whole.value),
+        high: one.high.min(other.high.exp()).max(whole.value),
+    };
+    let ends = whole.interval.zip(interval(&logarithms)).map(nearer);
+    Some(Estimate { interval: ends, ..whole })
+}
+
+fn of_pool(pool: &Pool, interval: Option<Interval>) -> Estimate {
+    Estimate {
         value: pool.median(),
-        interval: interval(&pool),
+        interval,
         level: LEVEL,
         min: Some(pool.smallest()),
         max: Some(pool.largest()),
         trials: pool.trials(),
         observations: pool.observations(),
-    })
+    }
 }
 
 /// The cost of the operation beyond the baseline: the difference of their medians with a 95 % interval over trials, in the unit
@@ -254,6 +274,37 @@ mod tests {
                 "{ends:?}"
             );
         }
+    }
+
+    /// Trials at 18, 18, 19 and 48 ns: none was below 17, and of four trials an interval must reach beyond them.
+    #[test]
+    fn costs_of_few_trials_that_differ_by_a_factor_do_not_reach_far_below_all_of_them() {
+        let around = |level: f64| (0..20).map(|place| level + 0.05 * f64::from(place - 10)).collect();
+        let trials = |times: f64| -> Vec<Vec<f64>> {
+            [17.7, 17.9, 19.0, 48.0].map(|level| around(times * level)).to_vec()
+        };
+        let ends = |found: Option<Estimate>| found.and_then(|found| found.interval).expect("four");
+        let (of_costs, of_any) = (ends(estimate_in_proportion(&trials(1.0))), ends(estimate(&trials(1.0))));
+        assert!(of_any.low < 11.0 && of_costs.low > 13.0, "{of_any:?} {of_costs:?}");
+        assert!((of_any.high - of_costs.high).abs() < 1e-9, "nor farther above: {of_any:?} {of_costs:?}");
+        let far = ends(estimate_in_proportion(&trials(100.0)));
+        assert!((far.low / of_costs.low / 100.0 - 1.0).abs() < 0.01, "another unit: {far:?}");
+        // Below zero there is no proportion.
+        let moved: Vec<Vec<f64>> =
+            trials(1.0).iter().map(|sample| sample.iter().map(|x| x - 18.0).collect()).collect();
+        assert_eq!(estimate_in_proportion(&moved), estimate(&moved));
+    }
+
+    #[test]
+    fn costs_that_differ_little_have_the_interval_of_all_numbers() {
+        let around = |level: f64| (0..20).map(|place| level + 0.05 * f64::from(place - 10)).collect();
+        let samples: Vec<Vec<f64>> = [454.5, 454.7, 456.8, 455.9].map(around).to_vec();
+        let (of_costs, of_any) = (estimate_in_proportion(&samples).unwrap(), estimate(&samples).unwrap());
+        assert!((of_costs.value - of_any.value).abs() < 1e-9);
+        let ends = of_costs.interval.zip(of_any.interval);
+        assert!(ends.is_some_and(
+            |(one, other)| (one.low - other.low).abs() < 0.01 && (one.high - other.high).abs() < 0.01
+        ));
     }
 
     #[test]

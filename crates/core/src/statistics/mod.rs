@@ -12,6 +12,7 @@
 mod change_points;
 mod contrast;
 mod covariate;
+mod cut;
 mod dip;
 mod distribution;
 mod estimate;
@@ -25,6 +26,7 @@ mod modes;
 mod order;
 mod outlier;
 mod over_trials;
+mod plateau;
 mod plateaus;
 mod pool;
 mod precision;
@@ -35,13 +37,14 @@ mod segments;
 mod sequential;
 mod signed_rank;
 mod steady;
+mod stretch;
 mod two_groups;
 
 pub use change_points::{change_points, errors_of_a_series};
 pub use contrast::{Contrast, LogLevel};
 pub use covariate::CovariateFit;
 pub use distribution::middle_half_of_student;
-pub use estimate::{Estimate, MINIMUM_TRIALS, difference, estimate};
+pub use estimate::{Estimate, MINIMUM_TRIALS, difference, estimate, estimate_in_proportion};
 pub use false_discovery::discoveries;
 pub use levels::{LevelHistogram, Levels, Occupancy, levels};
 pub use line::{Line, RobustLine, fit_line, residuals, theil_sen};
@@ -50,7 +53,8 @@ pub use mean::{Mean, Summary, TRIMMED, mean, summary};
 pub use measured::{Interval, Measured, Ratio, ratio};
 pub use modes::{Mode, modes};
 pub use outlier::{Outliers, Spread, normal_deviation, outliers, spread};
-pub use plateaus::{Crossing, CurvePoint, Plateau, plateaus, rise};
+pub use plateau::{Crossing, CurvePoint, OF_LEVEL, Plateau};
+pub use plateaus::plateaus;
 pub use precision::{further_trials, relative_half_width, relative_reach};
 pub use proportion::share_interval;
 pub use quantile::{
@@ -63,4 +67,5 @@ pub use sequential::{
     side_of_mean,
 };
 pub use steady::{settled_from, steady_from};
+pub use stretch::stretch_between;
 pub use two_groups::two_groups;

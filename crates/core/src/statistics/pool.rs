@@ -37,6 +37,12 @@ impl Pool {
         Some(Self { values, trials, weights, shares })
     }
 
+    /// The same with the logarithms of all values; `None` unless all are above zero.
+    pub(super) fn in_logarithms(mut self) -> Option<Self> {
+        self.values.iter_mut().for_each(|value| *value = value.ln());
+        self.values[0].is_finite().then_some(self)
+    }
+
     pub(super) fn trials(&self) -> usize {
         self.weights.len()
     }

@@ -24,7 +24,7 @@ const FILLING: f64 = 1.0 / 7.0;
 const FAST: f64 = 0.01;
 
 /// The parts that are visited to learn their cost, by blocks, and the time for it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pilot {
     visits: VecDeque<Vec<usize>>,
     /// The time of each experiment, seconds; `None` if the order is that of importance.

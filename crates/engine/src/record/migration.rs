@@ -70,8 +70,22 @@ const WORDS: [(&str, TermEvent); 4] = [
     ("the kernel", TermEvent::KernelEntry),
 ];
 
-/// Names the events in the terms of a prediction whose program did not.
+/// Terms of waking a CPU that was idle for longer than between two hand-overs, by the experiments that have them: earlier programs did not
+/// say that they take it as in these.
+const AS_IN_HAND_OVERS: [(&str, &str); 4] = [
+    ("cpu/wake_up", "the timer's interrupt reaches a sleeping CPU"),
+    ("cpu/spin_or_sleep", "an idle CPU woken"),
+    ("cpu/scheduling_latency", "the interrupt reaches a sleeping CPU"),
+    ("network/round_trip", "sleeping CPUs woken, there and back: only the other side sleeps"),
+];
+
+/// Names the events in the terms of a prediction whose program did not, and the terms as this program does.
 pub fn name_events(line: &mut PredictionLine) {
+    for term in line.prediction.iter_mut().flat_map(|prediction| &mut prediction.terms) {
+        if AS_IN_HAND_OVERS.contains(&(line.experiment.as_str(), term.what.as_str())) {
+            term.what += ", as in hand-overs microseconds apart";
+        }
+    }
     for term in line.prediction.iter_mut().flat_map(|prediction| &mut prediction.terms) {
         let by_words = WORDS.iter().find(|(words, _)| term.what.contains(words)).map(|(_, event)| *event);
         term.event = term.event.or(by_words);

@@ -3,8 +3,8 @@
 
 use super::PointResult;
 use fathom_core::experiment::{
-    Dimension, Finding, Found, Ground, Part, Point, Prediction, Question, Source, Statement, Term, family,
-    finding, statement,
+    Dimension, Finding, Found, Ground, Part, Point, Prediction, Question, Statement, Term, family, finding,
+    statement,
 };
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
@@ -171,7 +171,7 @@ fn share(points: usize, of: usize) -> Share {
 pub fn finding(points: &[PointResult]) -> Option<Finding> {
     let hardware = |prediction: &Prediction| {
         let mut terms = prediction.terms.iter().filter(|term| term.part == Part::Hardware);
-        let is_measured = |term: &Term| matches!(term.source, Source::Measured { .. }) && !term.is_scaled();
+        let is_measured = |term: &Term| term.is_measured() && !term.is_scaled();
         if terms.any(is_measured) { None } else { prediction.part(Part::Hardware) }
     };
     let whole =
@@ -226,7 +226,7 @@ fn quarters(of: &str, ratios: &[f64]) -> Option<Statement> {
 mod tests {
     use super::*;
     use crate::results::{Outcome, planted};
-    use fathom_core::experiment::Basis;
+    use fathom_core::experiment::{Basis, Source};
     use fathom_core::statistics::Estimate;
 
     /// A point with the result `measured` and the prediction `predicted`, if any.

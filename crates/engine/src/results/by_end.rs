@@ -1,58 +1,142 @@
 //! The predictions with what the whole run gave for their inputs, in place of what was known before a point's first trial.
 
-use super::PointResult;
 use super::accuracy::{CLOSE, distance};
 use super::cpu_distance::{CpuDistances, LINE_HAND_OVER};
-use fathom_core::experiment::{Dimension, Found, Known, Prediction, Source, Term};
-use fathom_core::quantity::Unit;
+use super::{PointCore, PointResult};
+use fathom_core::experiment::{CoreUse, Found, Known, Prediction, Source, Term};
+use fathom_core::statistics::Measured;
+
+/// The figures of the whole run, supported or not, for predictions made at its end: like beside like, those of short work with the core alone
+/// for a result of that state, and with the core shared for one of that.
+pub(super) struct WholeRun<'run> {
+    /// The figures as they are printed.
+    pub(super) own: Known<'run>,
+    alone: Known<'run>,
+    shared: Known<'run>,
+}
+
+impl<'run> WholeRun<'run> {
+    /// The figures of these points, added to what is known without them.
+    pub(super) fn of(points: &[PointResult], without: &Known<'run>) -> Self {
+        WholeRun {
+            own: figures(points, None, without.clone()),
+            alone: figures(points, Some(CoreUse::Alone), without.clone()),
+            shared: figures(points, Some(CoreUse::Shared), without.clone()),
+        }
+    }
+
+    /// Figures that are the same in either state of the core.
+    #[cfg(test)]
+    pub(super) fn of_one_state(known: &Known<'run>) -> Self {
+        WholeRun { own: known.clone(), alone: known.clone(), shared: known.clone() }
+    }
+
+    /// What a line took at the CPUs' usual distance stands for a hand-over that has no value, of points on both CPUs: a median over trials of
+    /// several distances is of none of them, and the looks pass a line between the same CPUs.
+    pub(super) fn teach_usual_line<'point>(
+        &mut self,
+        distances: &CpuDistances,
+        on_both: impl Iterator<Item = &'point PointResult>,
+    ) {
+        let Some(usual) = distances.distances.first().filter(|_| distances.are_several()) else { return };
+        let line = usual.line();
+        for point in on_both.filter(|point| point.experiment == LINE_HAND_OVER && point.figure().is_none()) {
+            for known in [&mut self.own, &mut self.alone, &mut self.shared] {
+                known.learn(&point.experiment, &point.point, line);
+            }
+        }
+    }
+
+    /// The figures in the state of a result; of other work in that which the core had for most of its time: a difference of printed figures
+    /// may be of one with the core shared and one with it alone.
+    pub(super) fn like(&self, result: &PointResult) -> &Known<'run> {
+        match (result.core_use(), result.core.as_ref().and_then(|core| core.shared_share)) {
+            (Some(CoreUse::Alone), _) => &self.alone,
+            (Some(CoreUse::Shared), _) => &self.shared,
+            (_, Some(share)) if share >= MOSTLY => &self.shared,
+            (_, Some(_)) => &self.alone,
+            (_, None) => &self.own,
+        }
+    }
+}
+
+/// The share of the time in which the core was shared from which on other work is compared with figures of the core shared.
+const MOSTLY: f64 = 0.5;
+
+/// The figures of points with the core in this state, as far as that is known of each, added to what is known without them.
+pub(super) fn figures<'run>(
+    points: &[PointResult],
+    state: Option<CoreUse>,
+    mut known: Known<'run>,
+) -> Known<'run> {
+    for point in points {
+        if let Some(figure) = observed(point, state) {
+            known.learn(&point.experiment, &point.point, figure);
+        }
+    }
+    known
+}
+
+/// What was observed at a point: with the core in this state where that is known, otherwise as it is printed; of a machine in several states
+/// that with the most, by which results are judged.
+fn observed(point: &PointResult, state: Option<CoreUse>) -> Option<Found> {
+    let observed = Found::of(point.outcome.observed()?, point.unit);
+    let own = point.figure().map_or(observed, |figure| Found { at_hz: None, ..figure });
+    if own.is_mixture {
+        let leading = point.mixture.as_ref()?.leading()?;
+        let measured = own.states.map_or(Measured { value: leading, interval: None }, |[most, _]| most);
+        return Some(Found { measured, ..own });
+    }
+    let other = match state {
+        Some(CoreUse::Alone) if own.core == Some(CoreUse::Shared) => {
+            let alone = point.core.as_ref().and_then(PointCore::alone_of_many);
+            alone.map(|alone| Found::bare(alone, own.dimension))
+        }
+        Some(CoreUse::Shared) => point.shared().map(|shared| Found::of(shared, point.unit)),
+        _ => None,
+    };
+    Some(other.map_or(own, |other| Found { core: state, ..other }))
+}
 
 /// Adds to every point what its prediction would be with the figures of the whole run. The judged prediction stays the one that was made
 /// before.
-pub(super) fn mark(points: &mut [PointResult], known: &Known) {
+pub(super) fn mark(points: &mut [PointResult], whole: &WholeRun) {
     for point in points {
-        point.by_end = of_whole_run(point, known);
+        point.by_end = shown(point, whole.like(point));
     }
 }
 
-/// What a line took at the CPUs' usual distance stands for a hand-over that has no value, of points on both CPUs: a median over trials of
-/// several distances is of none of them, and the looks pass a line between the same CPUs.
-pub(super) fn teach_usual_line<'point>(
-    distances: &CpuDistances,
-    on_both: impl Iterator<Item = &'point PointResult>,
-    known: &mut Known,
-) {
-    let Some(usual) = distances.distances.first().filter(|_| distances.are_several()) else { return };
-    let line = Found::bare(usual.line_ns, Dimension::Of(Unit::Nanoseconds));
-    for point in on_both.filter(|point| point.experiment == LINE_HAND_OVER && point.figure().is_none()) {
-        known.learn(&point.experiment, &point.point, line);
-    }
-}
-
-/// `None` if the prediction takes nothing from the run, or nothing that the predictor of this program takes as well.
-fn of_whole_run(point: &PointResult, known: &Known) -> Option<Prediction> {
-    let before = point.prediction.as_ref()?;
-    let is_of_the_run = |term: &&Term| matches!(term.source, Source::Measured { .. });
-    before.terms.iter().find(is_of_the_run)?;
+/// The prediction of a point with these figures in place of those of the run that it took; `None` if it took none, or if one of them is
+/// missing.
+pub(super) fn again(point: &PointResult, known: &Known) -> Option<Prediction> {
+    let before = point.prediction.as_ref().filter(|prediction| prediction.has_figures_of_the_run())?;
     let again = point.method().ok()?.predict(&point.point, known).ok()?;
     let now = |then: &Term| {
-        let mut terms = again.terms.iter().filter(is_of_the_run);
-        let term = terms.find(|term| term.what == then.what && term.source == then.source)?;
-        (!may_be_the_same(then, term, known)).then_some(term)
+        let is_same = |term: &&Term| term.what == then.what && term.source == then.source;
+        if then.is_measured() { again.terms.iter().find(is_same).cloned() } else { Some(then.clone()) }
     };
-    let terms: Vec<Term> = before.terms.iter().map(|then| now(then).unwrap_or(then).clone()).collect();
+    Some(Prediction { terms: before.terms.iter().map(now).collect::<Option<_>>()? })
+}
+
+/// The same with those figures only that are shown to be others; `None` without one.
+fn shown(point: &PointResult, known: &Known) -> Option<Prediction> {
+    let (before, again) = (point.prediction.as_ref()?, again(point, known)?);
+    let pairs = before.terms.iter().zip(again.terms);
+    let is_other = |(then, now): (&Term, Term)| if is_shown(then, &now, known) { now } else { then.clone() };
+    let terms: Vec<Term> = pairs.map(is_other).collect();
     (terms != before.terms).then_some(Prediction { terms })
 }
 
-/// Whether a term differs by more than [`CLOSE`] from what it was, and the interval of the figure that it was drawn from holds both:
-/// then nothing shows that the figure became another.
-fn may_be_the_same(then: &Term, now: &Term, known: &Known) -> bool {
+/// Whether a term is shown to be what it is now: not where it differs by more than [`CLOSE`] from what it was and the interval of the figure
+/// that it was drawn from holds both, nor where that figure is of several states.
+fn is_shown(then: &Term, now: &Term, known: &Known) -> bool {
     let Source::Measured { experiment, point } = &now.source else { return false };
-    let Some(input) = known.found(experiment, point) else { return false };
+    let Some(input) = known.found(experiment, point).filter(|input| !input.is_mixture) else { return false };
     let is_within = input.ends().is_some_and(|(low, high)| {
         let [low, high] = [low, high].map(|end| now.each * end / input.value);
         (low.min(high)..=low.max(high)).contains(&then.each)
     });
-    is_within && distance(now.each / then.each) > CLOSE
+    !is_within || distance(now.each / then.each) <= CLOSE
 }
 
 impl PointResult {
@@ -68,10 +152,11 @@ impl PointResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::Outcome;
     use crate::results::planted::{self, Plant as _};
+    use crate::results::{CoreState, Outcome};
     use fathom_core::experiment::At::Name;
-    use fathom_core::experiment::{Point, Selector};
+    use fathom_core::experiment::{Dimension, Point, Selector};
+    use fathom_core::quantity::Unit;
     use fathom_core::statistics::Estimate;
 
     /// A change of stacks, of which the prediction of a thread at user level consists.
@@ -105,7 +190,7 @@ mod tests {
         let mut by_end = known(None);
         let stacks = fathom_described::found_within(width, 4.0, Dimension::Of(Unit::Nanoseconds));
         by_end.learn(STACKS.experiment, &STACKS.point(&[]), stacks);
-        mark(std::slice::from_mut(&mut result), &by_end);
+        mark(std::slice::from_mut(&mut result), &WholeRun::of_one_state(&by_end));
         result
     }
 
@@ -129,6 +214,39 @@ mod tests {
         assert_eq!(thread(None).by_end, None, "assumed before, and assumed still");
     }
 
+    /// Like beside like: by a stack's change with the core shared for a thread of that state, and with it alone for one with it alone.
+    #[test]
+    fn inputs_are_of_the_state_of_the_core_in_which_the_result_is() {
+        let machine = planted::machine();
+        let of = |ns: f64| fathom_core::statistics::estimate(&vec![vec![ns; 8]; 8]).expect("eight trials");
+        let in_state = |state: CoreState, point: PointResult| {
+            let (shared, alone) = (Some(of(9.0)), Some(4.0));
+            let core = PointCore { alone, shared, ..planted::core(state) };
+            PointResult { core: Some(core), ..point }
+        };
+        let stacks = |state, ns| {
+            in_state(
+                state,
+                PointResult { point: STACKS.point(&[]), ..planted::result(STACKS.experiment, of(ns), None) },
+            )
+        };
+        let total = |state: CoreState, input: PointResult| {
+            let whole = WholeRun::of(std::slice::from_ref(&input), &Known::new(&machine, None));
+            let mut result = [in_state(state, thread(Some(2.0)))];
+            mark(&mut result, &whole);
+            result[0].by_end.as_ref().expect("another").terms[0].each
+        };
+        let (alone, shared) = (CoreState::Alone, CoreState::Shared);
+        let near = |found: f64, is: f64| (found - is).abs() < 1e-9;
+        assert!(near(total(alone, stacks(alone, 4.0)), 4.0) && near(total(shared, stacks(alone, 4.0)), 9.0));
+        assert!(near(total(shared, stacks(shared, 9.0)), 9.0));
+        assert!(near(total(alone, stacks(shared, 9.0)), 4.0), "the observations with it alone are many");
+        assert!(
+            near(total(CoreState::AtEnds, stacks(alone, 4.0)), 9.0),
+            "other work had the core shared for half of its time"
+        );
+    }
+
     #[test]
     fn a_hand_over_of_no_one_distance_is_what_the_looks_found_at_the_usual() {
         let machine = planted::machine();
@@ -148,8 +266,9 @@ mod tests {
             let point = PointResult { outcome, ..planted::result(LINE_HAND_OVER, median(203.0), None) };
             let mut known = Known::new(&machine, None);
             known.learn(LINE_HAND_OVER, &point.point, Found::of(&median(203.0), point.unit));
-            teach_usual_line(&distances, std::iter::once(&point), &mut known);
-            known.found(LINE_HAND_OVER, &point.point).expect("a line").value
+            let mut whole = WholeRun::of_one_state(&known);
+            whole.teach_usual_line(&distances, std::iter::once(&point));
+            whole.own.found(LINE_HAND_OVER, &point.point).expect("a line").value
         };
         let moved = || Outcome::Disturbed { by: String::new(), unusable: median(203.0) };
         let lines = [line(210.0, moved()), line(210.0, Outcome::Value(median(203.0))), line(26.0, moved())];

@@ -31,7 +31,7 @@ pub(super) struct OfEitherState<'run> {
 
 /// Whether figures are of unlike states of the core, so that statements may mix them.
 pub(super) fn are_unlike(points: &[PointResult]) -> bool {
-    let mut states = points.iter().filter_map(|point| point.core.as_ref()?.state.of_short_work());
+    let mut states = points.iter().filter_map(PointResult::core_use);
     let first = states.next();
     states.any(|state| Some(state) != first)
 }

@@ -3,11 +3,11 @@
 //! compared with like: a figure rests on the trials at one distance, and the value at another stands beside it.
 
 use crate::record::{Header, Run, Trial};
-use fathom_core::experiment::{LineLooks, Placement, Point};
+use fathom_core::experiment::{Found, LineLooks, Placement, Point};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
-use fathom_core::statistics::MINIMUM_TRIALS;
+use fathom_core::statistics::{Interval, MINIMUM_TRIALS, Measured};
 
 /// The distances of the run's two CPUs, as a cache line shows them.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,6 +29,14 @@ pub struct CpuDistance {
     pub looks: usize,
     /// Whether it is that of most of the time.
     pub is_usual: bool,
+}
+
+impl CpuDistance {
+    /// The hand-over of a line at it, within what all of its looks are.
+    pub(super) fn line(&self) -> Found {
+        let interval = Some(Interval { low: self.line_ns / NEAR, high: self.line_ns * NEAR });
+        Found::measured(Measured { value: self.line_ns, interval }, Unit::Nanoseconds)
+    }
 }
 
 /// A point's trials by the distance of the CPUs.

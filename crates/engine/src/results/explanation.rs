@@ -27,7 +27,7 @@ pub enum Explanation {
         cause: String,
     },
     /// The interval of the result reaches to within the factor of the prediction, or its value with the core alone, as the prediction's inputs
-    /// are: whether it missed is not certain.
+    /// are, or what is predicted from its inputs by the end of the run reaches the result: whether it missed is not certain.
     NotCertain,
     /// No measurement of this run accounts for it.
     NotExplained,
@@ -42,7 +42,7 @@ pub struct MissTally {
     pub overstated: usize,
     /// Of a probable cause that no run measures.
     pub probable: usize,
-    /// Whose interval or state reaches the prediction.
+    /// Whose interval, state or input reaches to within the factor.
     pub uncertain: usize,
     /// Whose evidence fails.
     pub in_doubt: usize,

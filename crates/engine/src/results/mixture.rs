@@ -129,7 +129,7 @@ fn of_trials(mut trials: Vec<(f64, Vec<f64>)>) -> Option<[TrialState; 2]> {
 fn state(trials: &[(f64, Vec<f64>)]) -> Option<TrialState> {
     let value = statistics::median(&trials.iter().map(|(median, _)| *median).collect::<Vec<_>>())?;
     let observations: Vec<&[f64]> = trials.iter().map(|(_, observations)| observations.as_slice()).collect();
-    let interval = statistics::estimate(&observations).and_then(|estimate| estimate.interval);
+    let interval = statistics::estimate_in_proportion(&observations).and_then(|estimate| estimate.interval);
     let around = |ends: Interval| Interval { low: ends.low.min(value), high: ends.high.max(value) };
     Some(TrialState { value, trials: trials.len(), interval: interval.map(around) })
 }
@@ -153,7 +153,7 @@ fn is_between(median: f64, observations: &[f64], modes: &[Mode]) -> bool {
 /// Modes within this factor of each other are merged. Observations of one process are closer together than those of two, so
 /// a test on all of them finds as many clusters as processes; a factor of this size has another cause, such as a shared core
 /// or an interrupt.
-const DISTINCT: f64 = 1.25;
+pub(super) const DISTINCT: f64 = 1.25;
 
 /// A mode with a smaller share of the observations consists of outliers.
 const LEAST_SHARE: f64 = 0.1;

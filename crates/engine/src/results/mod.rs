@@ -7,6 +7,7 @@ mod beginnings;
 pub mod bounds;
 mod by_end;
 mod choices;
+mod clauses;
 mod core_cycles;
 mod core_frequency;
 mod core_state;
@@ -16,6 +17,7 @@ mod cross_checks;
 mod disturbance;
 mod evidence;
 mod explanation;
+mod furthest;
 mod headline;
 mod influence_part;
 mod known_states;
@@ -44,6 +46,7 @@ pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
 pub use at_frequency::AtFrequency;
 pub use beginnings::Beginnings;
 pub use choices::ChoiceResult;
+pub use clauses::ClauseAnswer;
 pub use core_frequency::{by_chain, core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
@@ -52,6 +55,7 @@ pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
 pub use explanation::{Explanation, MissTally};
+pub use furthest::furthest_misses;
 pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
 pub use influence_part::InfluencePart;
@@ -73,6 +77,7 @@ pub use visits::CoreTrials;
 pub(crate) use visits::Visits;
 
 use crate::record::{Method, Run};
+use by_end::WholeRun;
 use core_frequency::UsualFrequency;
 use core_use::OfEitherState;
 use fathom_core::experiment::{Experiment, Finding, Found, Known, Levels, Point};
@@ -126,16 +131,18 @@ impl<'run> Results<'run> {
         if bounds::mark(&mut points, &known) {
             known = supported(run, &points, &states, PointResult::figure);
         }
-        let beside_a_neighbour = core_use::are_unlike(&points)
+        let mut beside_a_neighbour = core_use::are_unlike(&points)
             .then(|| supported(run, &points, &states, core_use::with_the_core_shared));
+        if let Some(beside) = &mut beside_a_neighbour {
+            beside.decided_by = Some(&known);
+        }
         let either = OfEitherState { main: &known, shared: beside_a_neighbour.as_ref().unwrap_or(&known) };
-        let of_one_state = points.iter().filter(|point| point.mixture.is_none());
-        let mut all = everything(run, of_one_state, states.frequency);
+        let mut whole = WholeRun::of(&points, &without_points(run, states.frequency));
         if let Some(distances) = &states.distances {
             let on_both = points.iter().filter(|point| is_of_both(&run.header, &point.point));
-            by_end::teach_usual_line(distances, on_both, &mut all);
+            whole.teach_usual_line(distances, on_both);
         }
-        by_end::mark(&mut points, &all);
+        by_end::mark(&mut points, &whole);
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
@@ -150,7 +157,7 @@ impl<'run> Results<'run> {
         let misses = missed::explain(
             &names.iter().map(String::as_str).collect::<Vec<_>>(),
             &mut points,
-            Figures { supported: &known, all: &all, shared: &shared, levels: &levels },
+            Figures { supported: &known, whole: &whole, shared: &shared, levels: &levels },
         );
         // Of another version of a method there are no findings, but its predictions missed nevertheless.
         let of_method = |name: &str| methods.iter().find(|experiment| experiment.about().name == name);
@@ -291,8 +298,7 @@ pub fn predicted_again(mut run: Run) -> Run {
     let states = RunStates::of(&run);
     let unlike = UnlikeCpu::all(&run, states.core.as_ref());
     let results = point::results(&run, states.known(), &unlike);
-    let mut known = everything(&run, &results, states.frequency);
-    known.virtual_peer = virtual_peer::has_one(&run);
+    let known = by_end::figures(&results, None, without_points(&run, states.frequency));
     let mut lines = run.predictions.clone();
     for line in &mut lines {
         let of_line =
@@ -313,37 +319,24 @@ fn experiments_of(points: &[PointResult]) -> impl Iterator<Item = &'static dyn E
     first_of_each(points).filter_map(|point| point.method().ok())
 }
 
-/// All figures of the finished run, supported or not: the basis of predictions made at its end.
-fn everything<'run, 'point>(
-    run: &'run Run,
-    points: impl IntoIterator<Item = &'point PointResult>,
-    frequency: UsualFrequency,
-) -> Known<'run> {
+/// What is known of a run without the figures of its points.
+fn without_points(run: &Run, frequency: UsualFrequency) -> Known<'_> {
     let mut known = Known::new(&run.header.machine, frequency.hz);
     known.core_hz_ends = frequency.ends;
-    for point in points {
-        if let Some(estimate) = point.outcome.observed() {
-            known.learn(&point.experiment, &point.point, Found::of(estimate, point.unit));
-        }
-    }
+    known.virtual_peer = virtual_peer::has_one(run);
     known
 }
 
-/// The figures on which findings may rest: points that have a value and whose evidence holds. Work on two CPUs at another distance than
-/// that of most of the time is of another state of the machine than the rest.
+/// The figures on which findings may rest: supported points that have a value.
 fn supported<'run>(
     run: &'run Run,
     points: &[PointResult],
     states: &RunStates,
     figure: fn(&PointResult) -> Option<Found>,
 ) -> Known<'run> {
-    let mut known = Known::new(&run.header.machine, states.frequency.hz);
-    known.core_hz_ends = states.frequency.ends;
+    let mut known = without_points(run, states.frequency);
     known.line_looks = states.distances.as_ref().map(CpuDistances::line_looks).unwrap_or_default();
-    known.virtual_peer = virtual_peer::has_one(run);
-    let is_of_the_usual_distance =
-        |point: &&PointResult| point.cpu_distance.as_ref().is_none_or(PointDistance::is_usual);
-    for point in points.iter().filter(|point| point.evidence_holds()).filter(is_of_the_usual_distance) {
+    for point in points.iter().filter(|point| point.is_supported()) {
         if let Some(figure) = figure(point) {
             known.learn(&point.experiment, &point.point, figure);
         }

@@ -183,26 +183,25 @@ pub(super) fn reason(run: &Run, planned: &PlannedPoint, trials: &[&Trial]) -> Op
     let price = settled.left_out.iter().find(mine)?;
     let observed = trials.iter().filter(|trial| trial.observed()).count();
     let only_failed = observed == 0 && !trials.is_empty();
-    (observed < MINIMUM_TRIALS && !only_failed).then(|| begun(observed) + &wording(settled, price))
+    (observed < MINIMUM_TRIALS && !only_failed).then(|| wording(settled, price, observed))
 }
 
-/// What was made of a point before it was left out: not nothing.
-fn begun(observed: usize) -> String {
-    match observed {
-        0 => String::new(),
-        1 => format!("1 trial was made, of the {MINIMUM_TRIALS} that an interval needs: "),
-        number => format!("{number} trials were made, of the {MINIMUM_TRIALS} that an interval needs: "),
-    }
-}
-
-/// The same reason for all points of about the same cost, so that a table can group them.
-fn wording(settled: &Settled, price: &LeftOut) -> String {
+/// The same reason for all points of about the same cost of which as many trials were made, so that a table can group them.
+fn wording(settled: &Settled, price: &LeftOut, observed: usize) -> String {
     // What was ended before it was made costs more than is known.
     let (about, would) = if price.more { ("more than", "may") } else { ("about", "would") };
+    let cost = rounded(Duration::from_secs_f64(price.cost_s.clamp(0.0, MOST_S)));
+    let enough = budget(Duration::from_secs_f64(settled.enough_budget_s.clamp(0.0, MOST_S)));
+    let include = format!("`--budget {enough}` {would} include it");
+    let trials = match observed {
+        0 => {
+            return format!("does not fit into the budget: its trials would take {about} {cost}; {include}");
+        }
+        1 => "1 trial was made".to_owned(),
+        number => format!("{number} trials were made"),
+    };
     format!(
-        "does not fit into the budget: its trials would take {about} {}; `--budget {}` {would} include it",
-        rounded(Duration::from_secs_f64(price.cost_s.clamp(0.0, MOST_S))),
-        budget(Duration::from_secs_f64(settled.enough_budget_s.clamp(0.0, MOST_S)))
+        "{trials} of the {MINIMUM_TRIALS} that an interval needs; more would take {about} {cost} and do not fit into the budget; {include}"
     )
 }
 
@@ -226,6 +225,7 @@ pub fn budget(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::experiment::Point;
     use fathom_core::statistics::Interval;
 
     fn headline(min: f64, low: f64) -> Headline {
@@ -263,5 +263,31 @@ mod tests {
         let said = |seconds: f64| rounded(Duration::from_secs_f64(seconds));
         let read = [0.02, 0.31, 3.4, 38.0, 43.0, 119.0, 300.0].map(said);
         assert_eq!(read, ["0.1 s", "0.3 s", "3 s", "40 s", "40 s", "2 min", "5 min"]);
+    }
+
+    #[test]
+    fn of_what_was_begun_it_is_said_what_more_would_take() {
+        let settled = Settled {
+            at_s: 0.0,
+            budget_s: 60.0,
+            points: 1,
+            trials: 4,
+            least_trials: 4,
+            most_trials: 4,
+            trial_ns: 1,
+            end_s: 60.0,
+            left_out: vec![],
+            enough_budget_s: 540.0,
+        };
+        let price =
+            LeftOut { experiment: "a/test".to_owned(), point: Point::new(), cost_s: 0.3, more: false };
+        assert_eq!(
+            wording(&settled, &price, 1),
+            "1 trial was made of the 4 that an interval needs; more would take about 0.3 s and do not fit into the budget; `--budget 9m` would include it"
+        );
+        assert_eq!(
+            wording(&settled, &price, 0),
+            "does not fit into the budget: its trials would take about 0.3 s; `--budget 9m` would include it"
+        );
     }
 }

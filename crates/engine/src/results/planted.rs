@@ -1,6 +1,6 @@
 //! Figures that tests plant for rules to judge.
 
-use super::{Disturbance, Evidence, Outcome, PointResult};
+use super::{CoreState, Disturbance, Evidence, Outcome, PointCore, PointResult};
 use crate::record::{BlockVisit, Trial, TrialOutcome};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Prediction, Selector};
@@ -53,6 +53,18 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         because: None,
         influence: None,
         denied_by: None,
+    }
+}
+
+/// The core of a point in this state, shared for half of the time.
+pub fn core(state: CoreState) -> PointCore {
+    PointCore {
+        state,
+        shared_share: Some(0.5),
+        alone: None,
+        shared: None,
+        shared_as_observed: None,
+        observations: [50, 50, 0],
     }
 }
 

@@ -21,7 +21,7 @@ use super::visits::Visits;
 use crate::parallel;
 use crate::record::{Method, MethodParameter, PlannedPoint, PredictionLine, Run, Trial};
 use fathom_core::experiment::registry::{self, OtherVersion};
-use fathom_core::experiment::{Bound, Experiment, Found, Point, Prediction, Statement};
+use fathom_core::experiment::{Bound, CoreUse, Experiment, Found, Point, Prediction, Statement};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::sorting;
@@ -148,13 +148,18 @@ impl PointResult {
         self.outcome.estimate()
     }
 
+    /// The state of the core of short work; `None` of other work, and where it is not known.
+    pub(super) fn core_use(&self) -> Option<CoreUse> {
+        self.core.as_ref()?.state.of_short_work()
+    }
+
     /// The median with its interval and dimension, to compute with, if it is valid.
     pub fn figure(&self) -> Option<Found> {
         let figure = Found::of(self.estimate()?, self.unit);
         let states = self.mixture.as_ref().map(Mixture::states).unwrap_or_default();
         let states =
             states.first_chunk().map(|states: &[MachineState; 2]| states.map(MachineState::measured));
-        let core = self.core.as_ref().and_then(|core| core.state.of_short_work());
+        let core = self.core_use();
         // What follows the frequency in part is stated at it too, but is no number of its cycles.
         let moved = self.at_frequency.as_ref().filter(|_| self.core_cycles.is_some());
         let at_hz = moved.map(|moved| moved.hz);
@@ -183,10 +188,16 @@ impl PointResult {
         }
     }
 
-    /// The quality of the result, for which more is better; `None` if it is not a value that its evidence supports. The best of
-    /// several points is the one with the highest merit.
+    /// The [merit](Found::merit) of the result; `None` if it is no figure that sentences may rest on. The best of several points is the
+    /// one with the highest.
     pub fn merit(&self) -> Option<f64> {
-        self.estimate().filter(|_| self.evidence_holds()).map(|estimate| merit(self.unit.kind(), estimate))
+        self.figure().filter(|_| self.is_supported()).map(|figure| figure.merit())
+    }
+
+    /// Whether sentences may rest on its figure: its evidence holds, and work on two CPUs was at the distance of most of the time; at
+    /// another it is of another state of the machine than the rest.
+    pub(super) fn is_supported(&self) -> bool {
+        self.evidence_holds() && self.cpu_distance.as_ref().is_none_or(PointDistance::is_usual)
     }
 
     /// Whether its evidence was judged and all of it holds.
@@ -198,14 +209,6 @@ impl PointResult {
     pub fn method(&self) -> Result<&'static dyn Experiment, OtherVersion> {
         registry::recorded(&self.experiment, self.method_version)
     }
-}
-
-/// The lower end of the interval of a rate, or the negated upper end of that of a cost: the quality that the result has at least.
-/// The median would prefer, of several points, those that vary most.
-fn merit(kind: Kind, estimate: &Estimate) -> f64 {
-    let (low, high) =
-        estimate.interval.map_or((estimate.value, estimate.value), |interval| (interval.low, interval.high));
-    if kind == Kind::Rate { low } else { -high }
 }
 
 /// The result of every point of the plan, in its order.
@@ -363,21 +366,4 @@ pub(super) fn parameters(run: &Run, planned: &PlannedPoint) -> Vec<MethodParamet
 
 fn recorded<'run>(run: &'run Run, name: &str, version: u32) -> Option<&'run Method> {
     run.header.methods.iter().find(|method| method.experiment == name && method.version == version)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_two_points_the_one_that_is_surely_better_has_more_merit_and_not_the_one_that_varies() {
-        let steady = statistics::estimate(&[[2.6], [2.5], [2.6], [2.7], [2.6], [2.6]]).unwrap();
-        let varying = statistics::estimate(&[[9.0], [2.0], [8.0], [2.0], [9.0], [2.0]]).unwrap();
-        assert!(varying.value > steady.value, "{varying:?}");
-        assert!(merit(Kind::Rate, &steady) > merit(Kind::Rate, &varying));
-        assert!(merit(Kind::Cost, &steady) > merit(Kind::Cost, &varying));
-        let quicker = statistics::estimate(&[[2.1], [2.0], [2.1], [2.2], [2.1], [2.1]]).unwrap();
-        assert!(merit(Kind::Cost, &quicker) > merit(Kind::Cost, &steady));
-        assert!(merit(Kind::Rate, &quicker) < merit(Kind::Rate, &steady));
-    }
 }

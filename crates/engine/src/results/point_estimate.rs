@@ -72,7 +72,7 @@ const LONG_STEP: f64 = 0.01;
 fn between_steps(operations: &[&[f64]], step: f64) -> Option<Estimate> {
     let spread = operations.iter().map(|operation| statistics::between_steps(operation, step));
     let spread: Vec<Vec<f64>> = spread.collect::<Option<_>>().filter(|_| step > 0.0)?;
-    statistics::estimate(&spread.iter().map(Vec::as_slice).collect::<Vec<_>>())
+    statistics::estimate_in_proportion(&spread.iter().map(Vec::as_slice).collect::<Vec<_>>())
 }
 
 /// The step of which the readings are multiples, nanoseconds an operation: of some hundred readings of every trial.

@@ -178,14 +178,13 @@ fn in_common<T: PartialEq>(figures: &[Found], of: fn(&Found) -> Option<T>) -> Op
 /// The points with the core alone, if those with the core shared are fewer; else the latter: a line through both, or through mixtures
 /// of both, has the slope of neither. Points whose work does not depend on it, or shows no state, stay.
 fn of_one_core_state<T>(members: Vec<(&PointResult, T)>) -> Vec<(&PointResult, T)> {
-    let state = |point: &PointResult| point.core.as_ref().and_then(|core| core.state.of_short_work());
-    let number = |of| members.iter().filter(|(point, _)| state(point) == Some(of)).count();
+    let number = |of| members.iter().filter(|(point, _)| point.core_use() == Some(of)).count();
     let (alone, shared) = (number(CoreUse::Alone), number(CoreUse::Shared));
     if alone + shared == 0 {
         return members;
     }
     let main = if alone >= shared { CoreUse::Alone } else { CoreUse::Shared };
-    members.into_iter().filter(|(point, _)| state(point).is_none_or(|state| state == main)).collect()
+    members.into_iter().filter(|(point, _)| point.core_use().is_none_or(|state| state == main)).collect()
 }
 
 fn predicted_step(trend: &MethodTrend, members: &[(&PointResult, (f64, f64))]) -> Option<PredictedStep> {

@@ -138,7 +138,7 @@ pub(super) fn of_visits(visits: &[Visit]) -> Option<Estimate> {
     let operations: Vec<&[f64]> = visits.iter().map(|visit| visit.operation.as_slice()).collect();
     let baselines = baselines(visits);
     if baselines.is_empty() {
-        statistics::estimate(&operations)
+        statistics::estimate_in_proportion(&operations)
     } else {
         statistics::difference(&operations, &baselines)
     }

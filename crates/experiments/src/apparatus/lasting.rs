@@ -109,11 +109,25 @@ const HOLDS: f64 = 1.03;
 /// What [`compared`] compares, in words.
 pub const COMPARED: &str = "in the first twentieth of a second and in its second half";
 
+/// The comparisons of an experiment's operations, each with its name, in one statement.
+pub fn compared_in(
+    experiment: &str,
+    operations: impl IntoIterator<Item = (String, Point)>,
+    kind: Kind,
+    known: &Known,
+) -> Option<Statement> {
+    let compared = |(name, operation): (String, Point)| {
+        let usual = operation.with(&LASTING, USUAL);
+        compared(&name, kind, |figure| known.found(experiment, &usual.clone().named(&FIGURE, figure)))
+    };
+    Statement::joined(operations.into_iter().filter_map(compared), "; ")
+}
+
 /// The comparison of the beginning of the trials of a second with their second half, in words. `figure` gives the figure of a name.
 ///
 /// Both are of the same trials: short trials of another experiment are made at other moments, when the device, the link or the
 /// frequency of the core was another.
-pub fn compared(
+fn compared(
     operation: &str,
     kind: Kind,
     figure: impl Fn(&'static str) -> Option<Found>,
@@ -172,8 +186,6 @@ pub fn compared(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
-    use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Interval, Measured};
     use std::cell::Cell;
 
@@ -218,7 +230,7 @@ mod tests {
     fn only_what_is_surely_and_clearly_slower_does_not_last() {
         let found = |value: f64, width: f64| {
             let interval = Some(Interval { low: value - width, high: value + width });
-            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
+            Found::measured(Measured { value, interval }, Unit::Nanoseconds)
         };
         let of = |kind, first, sustained| {
             let figure = |name| Some(if name == FIRST { first } else { sustained });
@@ -244,7 +256,7 @@ mod tests {
     #[test]
     fn a_speed_that_is_further_from_the_first_than_three_percent_is_not_sustained_within_that() {
         let text = |kind, unit, [first, later]: [(f64, f64); 2]| {
-            let of = |(value, share)| fathom_described::found_within(share, value, Dimension::Of(unit));
+            let of = |(value, share)| fathom_described::found_within(share, value, unit);
             let figure = |name| Some(of(if name == FIRST { first } else { later }));
             compared("a stream", kind, figure).expect("both").plain()
         };

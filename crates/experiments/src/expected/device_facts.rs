@@ -207,14 +207,12 @@ pub fn against_the_usual(read: Found, known: &Known) -> Option<Statement> {
     ))
 }
 
-/// The minimum time of an answer from the device, nanoseconds, with the reason; `None` if the device may be memory.
-pub fn soonest_answer(known: &Known) -> Option<(f64, &'static str)> {
+/// The minimum time of an answer from the device; `None` if the device may be memory.
+pub fn soonest_answer(known: &Known) -> Option<Bound> {
     let kind = known.machine.storage.device.value().map(|device| device.kind.as_str())?;
     let on_a_bus = ["NVMe", "solid state", "rotating", "flash card", "network", "virtual disk"];
-    on_a_bus.iter().any(|begins| kind.starts_with(begins)).then_some((
-        500.0,
-        "a request and its answer cross PCI Express, or leave the virtual machine: half a microsecond at least",
-    ))
+    let because = "a request and its answer cross PCI Express, or leave the virtual machine: half a microsecond at least";
+    on_a_bus.iter().any(|begins| kind.starts_with(begins)).then(|| Bound::of(500.0, because))
 }
 
 #[cfg(test)]

@@ -17,12 +17,5 @@ pub fn trap(prediction: Prediction, known: &Known) -> Prediction {
         .being(TermEvent::KernelEntry)
 }
 
-/// Adds the kernel's other work, assumed on report 000's machine.
-pub fn handling(prediction: Prediction, what: &str, ns: f64, known: &Known) -> Prediction {
-    kernel_service::assumed(prediction, what, ns, known)
-}
-
 /// Bytes of the page cache that the kernel maps at one fault (`fault_around_bytes` in mm/memory.c).
-pub fn mapped_at_once() -> u64 {
-    65_536
-}
+pub const MAPPED_AT_ONCE: u64 = 65_536;

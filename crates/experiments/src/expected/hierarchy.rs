@@ -190,11 +190,11 @@ fn frame(machine: &Machine, page: u64) -> f64 {
 /// Shares below this are left out of a derivation.
 const NEGLIGIBLE: f64 = 5e-4;
 
-/// The share of loads served by each level, in the order of the levels, for a set in frames of `frame` bytes.
-fn shares(levels: &[Level], set: f64, frame: f64) -> Vec<f64> {
+/// The share of loads served by each level, in the order of the levels, of which each holds this share of the set.
+fn shares(levels: &[Level], share_at: impl Fn(&Level) -> f64) -> Vec<f64> {
     let mut held = 0.0;
     let share = |level: &Level| {
-        let now = kept_of_frames(level, set, frame).max(held);
+        let now = share_at(level).max(held);
         let share = now - held;
         held = now;
         share
@@ -206,7 +206,8 @@ fn shares(levels: &[Level], set: f64, frame: f64) -> Vec<f64> {
 /// cycles.
 pub fn answered(mut prediction: Prediction, known: &Known, set: f64, page: u64) -> Prediction {
     let levels = levels(known);
-    for (level, share) in levels.iter().zip(shares(&levels, set, frame(known.machine, page))) {
+    let frame = frame(known.machine, page);
+    for (level, share) in levels.iter().zip(shares(&levels, |level| kept_of_frames(level, set, frame))) {
         if share > NEGLIGIBLE {
             let what = format!("loads that hit {}, of an array visited in a cycle", level.name);
             prediction = prediction.hardware(&what, share, level.latency.clone());
@@ -221,15 +222,11 @@ pub fn answered(mut prediction: Prediction, known: &Known, set: f64, page: u64) 
 /// engineering Intel last-level cache complex addressing using performance counters, RAID 2015).
 pub fn at_a_stride(known: &Known, span: f64, visited: f64, page: u64) -> f64 {
     let (levels, frame) = (levels(known), frame(known.machine, page));
-    let mut held = 0.0;
-    let served = |level: &Level| {
+    let share_at = |level: &Level| {
         let is_indexed = ["L1", "L2"].contains(&level.name.as_str());
-        let now = kept_of_frames(level, if is_indexed { span } else { visited }, frame).max(held);
-        let share = now - held;
-        held = now;
-        share * level.latency.value
+        kept_of_frames(level, if is_indexed { span } else { visited }, frame)
     };
-    levels.iter().map(served).sum()
+    levels.iter().zip(shares(&levels, share_at)).map(|(level, share)| share * level.latency.value).sum()
 }
 
 /// Entries of the data TLBs, first and second level, for pages of this size; typical ones if nothing is declared.
@@ -277,7 +274,8 @@ pub fn translated(mut prediction: Prediction, known: &Known, pages: f64, page: u
         // A line of the table has eight entries, so it is used again after an eighth of the loads. In between lines of the tables and
         // one line of data for each load come into the caches: as much again as one table.
         let between = 8.0 * pages * (1.0 + loads);
-        let each: f64 = shares(&levels, between, known.machine.page_bytes() as f64)
+        let frame = known.machine.page_bytes() as f64;
+        let each: f64 = shares(&levels, |level| kept_of_frames(level, between, frame))
             .iter()
             .enumerate()
             .map(|(index, share)| share * entry(index))
@@ -352,7 +350,7 @@ mod tests {
         let machine = fathom_described::machine();
         let known = Known::new(&machine, Some(3e9));
         for set in [1e3, 1e5, 3e6, 1e9] {
-            let sum: f64 = shares(&levels(&known), set, 4096.0).iter().sum();
+            let sum: f64 = shares(&levels(&known), |level| kept_of_frames(level, set, 4096.0)).iter().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{set}: {sum}");
         }
     }

@@ -9,6 +9,8 @@ pub struct LevelCurve {
     pub points: Vec<CurvePoint>,
     /// The state of the core that its points are of; `Both` if they are of unlike ones.
     pub core: Option<CoreUse>,
+    /// Results with the core alone, of a curve that is of the core shared.
+    pub alone: Vec<CurvePoint>,
 }
 
 impl LevelCurve {
@@ -22,7 +24,10 @@ impl LevelCurve {
         }
         let core = results.iter().map(|(_, result)| result.core).reduce(CoreUse::of_both).flatten();
         let point = |(x, result): &(u64, Found)| ((*x as f64).log2(), result.value, result.interval);
-        LevelCurve { points: results.iter().map(point).collect(), core }
+        let main = known.decided_by.filter(|_| core == Some(CoreUse::Shared));
+        let main = main.map(|main| main.found_along(experiment, group, along)).unwrap_or_default();
+        let alone = main.iter().filter(|result| is_alone(result)).map(point).collect();
+        LevelCurve { points: results.iter().map(point).collect(), core, alone }
     }
 }
 
@@ -38,7 +43,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         for (power, core) in states.iter().enumerate() {
             let ns = if *core == CoreUse::Alone { 5.0 } else { 50.0 };
-            let bare = Found::bare(ns, Dimension::Of(Unit::Nanoseconds));
+            let bare = Found::bare(ns, Unit::Nanoseconds);
             known.learn("loads", &Point::new().with(&X, 1 << power), Found { core: Some(*core), ..bare });
         }
         LevelCurve::along(&known, "loads", &Point::new(), &X)

@@ -2,7 +2,9 @@
 
 use super::level_curve::LevelCurve;
 use fathom_core::prelude::*;
-use fathom_core::statistics::{Crossing, CurvePoint, Interval, Measured, Plateau, plateaus, rise};
+use fathom_core::statistics::{
+    Crossing, CurvePoint, Interval, Measured, OF_LEVEL, Plateau, plateaus, stretch_between,
+};
 
 /// A declared limit at which a plateau may end.
 pub struct Limit {
@@ -15,10 +17,10 @@ pub struct Limit {
     pub expected: Option<(f64, f64)>,
 }
 
-pub(super) enum LimitMatch<'found> {
-    /// A plateau ends near it.
-    By(&'found Plateau, Crossing),
-    /// No plateau ends near it.
+pub(super) enum LimitMatch {
+    /// A plateau takes the time of its level, or ends near it.
+    By(Plateau, Crossing),
+    /// No plateau is of its level.
     ByNone,
     /// The curve ends before it.
     Beyond,
@@ -40,39 +42,33 @@ const LESS: f64 = 1.1;
 pub(super) struct ShownCurve<'curve> {
     pub curve: &'curve [CurvePoint],
     pub core: Option<CoreUse>,
+    /// Points with the core alone, of a curve that is of the core shared.
+    alone: &'curve [CurvePoint],
     pub plateaus: Vec<Plateau>,
 }
 
-/// The end of a plateau: half way to the next level, or, if the curve has no next plateau, the end of its flat part.
+/// The end of a plateau: where the curve leaves its level, or, if it never does, the end of its flat part.
 pub(super) fn boundary(plateau: &Plateau) -> Option<Crossing> {
     let flat = |ends: Interval| Crossing { at: plateau.to, interval: ends };
-    plateau.half_way.or(plateau.ends.map(flat))
+    plateau.rise.or(plateau.ends.map(flat))
 }
 
 impl<'curve> ShownCurve<'curve> {
     pub(super) fn of(curve: &'curve LevelCurve) -> Self {
-        ShownCurve { curve: &curve.points, core: curve.core, plateaus: plateaus(&curve.points) }
+        let plateaus = plateaus(&curve.points);
+        ShownCurve { curve: &curve.points, core: curve.core, alone: &curve.alone, plateaus }
     }
 
-    /// The end of a plateau beyond which another level is expected: half way to that level; if the level has no plateau, as is
-    /// common for shared last-level caches, half way to its published latency. A next plateau that is nearer to the slowest
-    /// loads than to what is published of the level is of loads that miss it for the most part.
-    fn boundary_before(&self, plateau: &Plateau, beyond: f64) -> Option<Crossing> {
-        let slowest = self.curve.last()?.1;
-        let is_of_level = |next: &Plateau| {
-            let is_last = self.plateaus.last().is_some_and(|last| last.from.total_cmp(&next.from).is_eq());
-            next.value <= ANOTHER * beyond && (is_last || next.value * next.value <= beyond * slowest)
-        };
-        if self.plateaus.iter().find(|next| next.from > plateau.to).is_some_and(is_of_level) {
-            return boundary(plateau);
-        }
-        self.half_way_to(beyond, plateau).or_else(|| boundary(plateau))
-    }
-
-    /// The place half way from a plateau to a published latency.
-    fn half_way_to(&self, published: f64, plateau: &Plateau) -> Option<Crossing> {
-        let around = Interval { low: published * 0.8, high: published * 1.25 };
-        rise(self.curve, plateau, published, around).filter(|_| published > plateau.value)
+    /// The largest setting up to a limit whose load takes the time of a plateau with the core alone, and for certain more with it shared; none
+    /// where one before it takes more with the core alone as well.
+    pub(super) fn alone_up_to(&self, plateau: &Plateau, limit: &Limit) -> Option<f64> {
+        let most = OF_LEVEL * plateau.value;
+        let is_within =
+            |point: &&CurvePoint| point.0 >= plateau.from && point.0.exp2() <= limit.at as f64 + 0.5;
+        let is_held = |point: &&CurvePoint| point.2.is_some_and(|of| of.high <= most);
+        let held = self.alone.iter().filter(is_within).take_while(is_held).last()?.0;
+        let shared = self.curve.iter().find(|point| point.0.total_cmp(&held).is_eq())?;
+        shared.2.is_some_and(|of| of.low > most).then_some(held)
     }
 
     /// From where on loads are of memory for the most part (or of page walks), whatever a data sheet declares: the first plateau above half of the latency of the
@@ -98,79 +94,101 @@ impl<'curve> ShownCurve<'curve> {
         Some((last, own.filter(|point| !is_less(point)).last()?.0))
     }
 
-    /// The plateau before memory that no limit explains: that of the last level, if it ends before its declared limit. One whose
-    /// loads take the time of another level is not.
-    fn last_before(&self, memory: f64, limits: &[Limit], claimed: &[f64]) -> Option<(&Plateau, Crossing)> {
-        let last_claimed = claimed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let slowest = self.curve.last()?.1;
-        let is_last = |plateau: &&Plateau| {
-            let between = plateau.from > last_claimed && plateau.from < memory;
-            between && is_of_the_last(plateau.value, limits, slowest)
-        };
-        let plateau = self.plateaus.iter().rev().find(is_last)?;
-        Some((plateau, boundary(plateau)?))
-    }
-
-    /// Whether a plateau that begins before a limit, or where the rise beyond it would end, goes on beyond twice the limit.
+    /// Whether a plateau that begins too far before a limit to be of the next level, and is not of that by its time, continues beyond twice
+    /// the limit.
     pub(super) fn crosses(&self, limit: &Limit) -> bool {
         let at = (limit.at as f64).log2();
-        let goes_on = |plateau: &Plateau| boundary(plateau).is_some_and(|ends| ends.interval.low > at + 1.0);
-        self.plateaus.iter().any(|plateau| plateau.from <= at + LATER && goes_on(plateau))
+        let continues =
+            |plateau: &Plateau| boundary(plateau).is_some_and(|ends| ends.interval.low > at + 1.0);
+        let is_nearer = |value: f64| limit.expected.is_none_or(|(own, beyond)| value * value < own * beyond);
+        let crosses = |plateau: &Plateau| {
+            plateau.from <= at - EARLIER && is_nearer(plateau.value) && continues(plateau)
+        };
+        self.plateaus.iter().any(crosses)
     }
 
-    /// The plateau that ends near a limit; of several, the nearest.
-    fn matched(&self, limit: &Limit, claimed: &[f64], memory: f64) -> LimitMatch<'_> {
+    /// The plateau of a limit's level, after those of the levels before: one that takes the time of the level, wherever before the limit it
+    /// ends, or else one that ends near the limit; of several, the one that ends nearest to it. Where there is none, a stretch that takes the
+    /// time of the level.
+    fn matched(
+        &self,
+        limits: &[Limit],
+        index: usize,
+        claimed: &[Plateau],
+        memory: Option<f64>,
+    ) -> LimitMatch {
+        let limit = &limits[index];
         let at = (limit.at as f64).log2();
-        if self.curve.last().is_none_or(|last| at >= last.0) {
-            return LimitMatch::Beyond;
-        }
+        let is_beyond = self.curve.last().is_none_or(|last| at >= last.0);
         let candidate = |plateau: &&Plateau| {
             let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
             // A plateau belongs to one level: one without an end of its own cannot be told from its neighbour.
-            plateau.from < at.min(memory) && own && !claimed.contains(&plateau.from)
+            let is_after = claimed.iter().all(|before| plateau.from > before.from);
+            plateau.from < at.min(memory.unwrap_or(f64::INFINITY)) && own && is_after
         };
-        let near = self.plateaus.iter().filter(candidate);
-        let near = near.filter_map(|plateau| {
-            let ends = match limit.expected {
-                Some((_, beyond)) => self.boundary_before(plateau, beyond),
-                None => boundary(plateau),
-            }?;
-            let fits = ends.interval.high >= at - EARLIER && ends.interval.low <= at + LATER;
-            fits.then_some((plateau, ends))
+        let of_level = |plateau: &Plateau| {
+            // Without memory in the curve the last level cannot be told from it.
+            (index + 1 < limits.len() || memory.is_some()) && self.is_time_of(plateau.value, limits, index)
+        };
+        let candidates = self.plateaus.iter().filter(candidate).filter_map(|plateau| {
+            let ends = boundary(plateau)?;
+            let (is_of_level, low, high) = (of_level(plateau), ends.interval.low, ends.interval.high);
+            let fits = low <= at + LATER && (is_of_level || (!is_beyond && high >= at - EARLIER));
+            fits.then_some((!is_of_level, plateau, ends))
         });
-        let nearest = near.min_by(|one, other| (one.1.at - at).abs().total_cmp(&(other.1.at - at).abs()));
-        nearest.map_or(LimitMatch::ByNone, |(plateau, ends)| LimitMatch::By(plateau, ends))
+        let distance = |ends: Crossing| (ends.at - at).abs();
+        let nearest = candidates
+            .min_by(|one, other| one.0.cmp(&other.0).then(distance(one.2).total_cmp(&distance(other.2))));
+        match nearest {
+            Some((_, plateau, ends)) => LimitMatch::By(plateau.clone(), ends),
+            None => match self.stretch(limits, index, claimed, memory) {
+                Some((plateau, ends)) => LimitMatch::By(plateau, ends),
+                None if is_beyond => LimitMatch::Beyond,
+                None => LimitMatch::ByNone,
+            },
+        }
+    }
+
+    /// A stretch that takes the time of the level of a limit, from the plateau of the level before it to the next plateau.
+    fn stretch(
+        &self,
+        limits: &[Limit],
+        index: usize,
+        claimed: &[Plateau],
+        memory: Option<f64>,
+    ) -> Option<(Plateau, Crossing)> {
+        let own = limits[index].expected?.0;
+        // Without memory in the curve the last level cannot be told from it.
+        memory.filter(|_| claimed.len() == index)?;
+        let before = claimed.last()?;
+        let next = self.plateaus.iter().find(|plateau| plateau.from > before.to)?;
+        let is_of_level = |value: f64| value <= ANOTHER * own && self.is_time_of(value, limits, index);
+        let plateau = stretch_between(self.curve, before, next, is_of_level)?;
+        let ends = boundary(&plateau)?;
+        (ends.interval.low <= (limits[index].at as f64).log2() + LATER).then_some((plateau, ends))
+    }
+
+    /// Whether a time of loads is nearer, as a ratio, to what is known of this level than of its neighbours; the last
+    /// one's next are the slowest loads of the curve. Of the last level alone so if nothing is known of it.
+    fn is_time_of(&self, value: f64, limits: &[Limit], index: usize) -> bool {
+        let expected = |limit: &Limit| limit.expected.map(|(own, _)| own);
+        let Some(own) = expected(&limits[index]) else { return index + 1 == limits.len() };
+        let before = index.checked_sub(1).and_then(|before| expected(&limits[before]));
+        let slowest = self.curve.last().map_or(own, |last| last.1.max(own));
+        let beyond = limits.get(index + 1).map_or(Some(slowest), expected);
+        let square = value * value;
+        before.is_none_or(|before| square > before * own) && beyond.is_none_or(|beyond| square < own * beyond)
     }
 }
 
-/// Whether a latency is nearer, as a ratio, to what is published of the last level than to the level before it and to the slowest
-/// load of the curve; so if nothing is published.
-fn is_of_the_last(value: f64, limits: &[Limit], slowest: f64) -> bool {
-    let expected = |limit: &Limit| limit.expected.map(|(own, _)| own);
-    let Some(own) = limits.last().and_then(expected) else { return true };
-    let before = limits.iter().rev().nth(1).and_then(expected);
-    before.is_none_or(|before| value * value > before * own) && value * value < own * slowest.max(own)
-}
-
-/// The match of each limit, in the order of the limits. If the last is not matched, the plateau before memory is its level's.
-pub(super) fn matches<'curve>(
-    shown: &'curve ShownCurve,
-    limits: &[Limit],
-    memory: Option<f64>,
-) -> Vec<LimitMatch<'curve>> {
-    let mut claimed: Vec<f64> = vec![];
+/// The match of each limit, in the order of the limits.
+pub(super) fn matches(shown: &ShownCurve, limits: &[Limit], memory: Option<f64>) -> Vec<LimitMatch> {
+    let mut claimed: Vec<Plateau> = vec![];
     let mut matches = vec![];
-    for (index, limit) in limits.iter().enumerate() {
-        let mut matched = shown.matched(limit, &claimed, memory.unwrap_or(f64::INFINITY));
-        let is_last = index + 1 == limits.len();
-        let unmatched = is_last && !matches!(matched, LimitMatch::By(..));
-        if let Some((plateau, ends)) =
-            memory.filter(|_| unmatched).and_then(|memory| shown.last_before(memory, limits, &claimed))
-        {
-            matched = LimitMatch::By(plateau, ends);
-        }
-        if let LimitMatch::By(plateau, _) = matched {
-            claimed.push(plateau.from);
+    for index in 0..limits.len() {
+        let matched = shown.matched(limits, index, &claimed, memory);
+        if let LimitMatch::By(plateau, _) = &matched {
+            claimed.push(plateau.clone());
         }
         matches.push(matched);
     }
@@ -185,7 +203,7 @@ const UNKNOWN_END: f64 = 2.0;
 pub(super) fn end_of_level(ends: Crossing, core: Option<CoreUse>) -> Option<Found> {
     let [value, low, high] = [ends.at, ends.interval.low, ends.interval.high].map(|log| log.exp2().round());
     let measured = Measured { value, interval: Some(Interval { low, high }) };
-    let end = Found { core, ..Found::measured(measured, Dimension::Of(Unit::Bytes)) };
+    let end = Found { core, ..Found::measured(measured, Unit::Bytes) };
     is_known(ends).then_some(end)
 }
 
@@ -195,8 +213,17 @@ pub(super) fn is_known(ends: Crossing) -> bool {
 }
 
 /// What is said of a level that ends far below what is declared.
-pub(super) const FAR_BELOW: &str =
-    ", of which the larger part is not to be seen here (others may use it, or it may not be available)";
+pub(super) fn far_below(core: Option<CoreUse>) -> &'static str {
+    match core {
+        Some(CoreUse::Shared) => {
+            ", of which the larger part is not to be seen with the core shared (the neighbour uses it as well, others may, or it may not be \
+             available)"
+        }
+        _ => {
+            ", of which the larger part is not to be seen here (others may use it, or it may not be available)"
+        }
+    }
+}
 
 /// Whether a level ends below half of its limit, with its whole interval.
 pub(super) fn is_far_below(ends: Crossing, limit: &Limit) -> bool {

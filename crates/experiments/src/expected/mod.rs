@@ -4,6 +4,7 @@
 pub(crate) mod core_facts;
 pub(crate) mod device_facts;
 pub(crate) mod fault;
+pub(crate) mod fault_per_byte;
 pub(crate) mod hierarchy;
 pub(crate) mod kernel_service;
 pub(crate) mod last_cache;

@@ -57,6 +57,15 @@ pub fn measured_or_predicted(measured: Option<Basis>, known: &Known) -> Basis {
     measured.unwrap_or_else(|| Basis::published(predicted_alone(known).total(), SWITCH))
 }
 
+/// Cycles of an entry into the kernel that no core takes fewer than.
+const LEAST_CYCLES: f64 = 40.0;
+
+/// The bound of so many entries into the kernel; `what_enters` says by its words what makes each, such as `every call enters`.
+pub fn bound(entries: f64, what_enters: &str, known: &Known) -> Bound {
+    let because = format!("{what_enters} the kernel, which takes some forty cycles on every core");
+    Bound::of(LEAST_CYCLES * entries * known.shortest_cycle(), because)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

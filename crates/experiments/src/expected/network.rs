@@ -1,4 +1,4 @@
-//! Parts of predictions of network operations: wake-ups, copies, wires.
+//! Parts of predictions of network operations (wake-ups, copies, wires), and how much of a time is software and how much network.
 
 use crate::questions::cpu::context_switch;
 use fathom_core::machine::{Adapter, Fact};
@@ -100,6 +100,24 @@ pub fn network_round_trip() -> Basis {
         "order of magnitude of a round trip through two wired adapters and a switch; Wi-Fi takes some 20 times as \
          long (report 000: 2.1 ms)",
     )
+}
+
+/// The software's share of a time that contains the same work as over loopback, plus the network.
+pub fn software_and_network(here: Found, remote: Found, what: &str) -> Statement {
+    match here.differs_from(&remote) {
+        Some(false) => {
+            statement!("the two are not significantly different, and the network's part is unknown")
+        }
+        _ if here.value >= remote.value => {
+            statement!("no more than over loopback; the network's part is unknown")
+        }
+        apart => statement!(
+            "software is {software} of it, the network takes {about}{network}",
+            software = here.share_of(remote).named(&format!("software over whole, {what}")),
+            about = if apart.is_none() { "~" } else { "" },
+            network = remote.minus(here).named(&format!("network, {what}"))
+        ),
+    }
 }
 
 #[cfg(test)]

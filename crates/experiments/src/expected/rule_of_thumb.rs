@@ -110,7 +110,7 @@ mod tests {
             let interval = Some(fathom_core::statistics::Interval { low, high });
             let value = f64::midpoint(low, high);
             let measured = fathom_core::statistics::Measured { value, interval };
-            place(Found::measured(measured, Dimension::Of(Unit::Nanoseconds)), 2.0, 8.0)
+            place(Found::measured(measured, Unit::Nanoseconds), 2.0, 8.0)
         };
         assert_eq!([of(0.9, 1.1), of(3.0, 4.0), of(9.0, 10.0)], ["below", "within", "above"]);
         assert_eq!([of(1.0, 3.0), of(7.0, 9.0)], ["at the edge of"; 2]);

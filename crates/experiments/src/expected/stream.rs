@@ -3,7 +3,7 @@
 use crate::apparatus::memory::pages::Pages;
 use crate::apparatus::memory::stream::kernel::{KERNELS, Kernel, Kind, Maker, PER_LINE};
 use crate::apparatus::memory::stream::working_set::Level;
-use crate::expected::hierarchy;
+use crate::expected::{core_facts, hierarchy};
 use crate::questions::memory::load_latency;
 use crate::questions::memory::memory_parallelism;
 use fathom_core::prelude::*;
@@ -50,10 +50,10 @@ pub fn width(kernel: &Kernel) -> u64 {
 /// Cycles of the instructions for one line of every array if nothing waits for data.
 fn cycles_per_line(kernel: &Kernel, machine: &Machine) -> f64 {
     let accesses = (kernel.used_of_line() / width(kernel)) as f64;
-    let wide_paths = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
+
     let path = match kernel.maker {
         Maker::Assembly(_) if is_neon(kernel) => 16,
-        _ if wide_paths => 64,
+        _ if core_facts::is_intels(machine) => 64,
         _ => 32,
     };
     // If the paths are 32 bytes wide, an access of 64 bytes uses them twice.
@@ -135,7 +135,7 @@ const IN_TURN: &str = "the read bandwidth of the widest vectors from this cache,
 /// Whether a line that comes into a cache and one that leaves it follow each other: the transfers of a core between its caches do not
 /// overlap on Intel's, and do on others (Hofmann et al. 2020).
 fn takes_turns(machine: &Machine) -> bool {
-    machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel")
+    core_facts::is_intels(machine)
 }
 
 fn clock_source(known: &Known) -> &'static str {
@@ -196,9 +196,8 @@ pub fn bound(kernel: &Kernel, known: &Known) -> Bound {
     let store = (2.0 * width).min(128.0);
     let line = kernel.used_of_line() as f64;
     let cycles = (line * kernel.kind.loaded() as f64 / load).max(line * kernel.kind.stored() as f64 / store);
-    Bound {
-        limit: bytes_per_line(kernel) / cycles / (known.shortest_cycle() * 1e-9),
-        because: "no core loads more than four times or 192 bytes in a cycle, nor stores more than twice or 128 bytes"
-            .to_owned(),
-    }
+    Bound::of(
+        bytes_per_line(kernel) / cycles / (known.shortest_cycle() * 1e-9),
+        "no core loads more than four times or 192 bytes in a cycle, nor stores more than twice or 128 bytes",
+    )
 }

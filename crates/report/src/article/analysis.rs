@@ -48,12 +48,23 @@ fn of_moved_inputs(factors: &[(f64, f64)]) -> String {
         return String::new();
     }
     let [before, by_end] = [before, by_end].map(quantities::factor);
-    match factors.len() {
+    let is_hit = |ratio: f64| distance(ratio) <= FAIR;
+    let by_wrong = match factors.iter().filter(|(before, by_end)| is_hit(*before) && !is_hit(*by_end)).count()
+    {
+        0 => String::new(),
         1 => format!(
-            " 1 prediction took a figure that became another during the run: the ratio to it is {before}, and from what it became {by_end}."
+            " 1 that came within a factor of {FAIR} did so by the wrong figure: from what it became it would have missed."
         ),
         number => format!(
-            " {number} predictions took figures that became others during the run: the ratios to them are {before} in the median, and from what these became {by_end}."
+            " {number} that came within a factor of {FAIR} did so by the wrong figure: from what it became they would have missed."
+        ),
+    };
+    match factors.len() {
+        1 => format!(
+            " 1 prediction took a figure that became another during the run: the ratio to it is {before}, and from what it became {by_end}.{by_wrong}"
+        ),
+        number => format!(
+            " {number} predictions took figures that became others during the run: the ratios to them are {before} in the median, and from what these became {by_end}.{by_wrong}"
         ),
     }
 }
@@ -75,8 +86,8 @@ fn reasons(points: &[&PointResult]) -> String {
     let kinds = [
         (tally.explained, "accounted for by a measurement of this run"),
         (tally.overstated, "in one term that was not measured and that the result bounds"),
-        (tally.probable, "of a probable cause that no run measures"),
-        (tally.uncertain, "whose interval or state may be within that factor"),
+        (tally.probable, "of a probable cause, whose part is not measured"),
+        (tally.uncertain, "whose interval, state or input reaches to within that factor"),
         (tally.in_doubt, "whose evidence fails"),
         (tally.unexplained, "of unknown cause"),
     ];
@@ -106,6 +117,12 @@ mod tests {
         assert_eq!(of_moved_inputs(&[(0.9, 1.2), (1.5, 1.1)]), "", "they are others, and together the same");
         let one = of_moved_inputs(&[(0.563, 0.854)]);
         assert!(one.ends_with("the ratio to it is 0.563×, and from what it became 0.854×."), "{one}");
+        let wrong = of_moved_inputs(&[(1.49, 6.42), (1.52, 6.5), (3.0, 12.0)]);
+        assert!(
+            wrong.ends_with(" 2 that came within a factor of 2 did so by the wrong figure: from what it became they would have missed."),
+            "{wrong}"
+        );
+        assert!(!one.contains("wrong figure"), "{one}");
         let many = of_moved_inputs(&[(0.5, 0.9), (0.5, 0.8), (4.0, 4.1)]);
         assert!(
             many.starts_with(" 3 predictions took figures") && many.contains("0.500× in the median, and"),

@@ -14,7 +14,7 @@ use fathom_core::experiment::{Found, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{CLOSE, PointResult, Results};
+use fathom_engine::results::{CLOSE, PointResult, Results, distance};
 
 /// The sentences of it that the run has.
 pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Text {
@@ -49,43 +49,76 @@ fn is_alone(point: &PointResult) -> bool {
     occupancy::beside_a_neighbour(point).is_none() && !occupancy::is_whatever_the_core_did(point)
 }
 
-/// The time of this machine over that of the nearest published ones in the median of each area, and the number of its figures.
-struct Areas(Vec<(&'static str, f64, usize)>);
+/// What this machine takes beside the nearest published ones in an area.
+struct Area {
+    name: &'static str,
+    /// Its time over theirs in the median.
+    times: f64,
+    /// The number of figures.
+    number: usize,
+    /// The label of the first of them.
+    label: String,
+}
+
+impl Area {
+    /// With what it rests on: of a single figure nothing follows for all of the area, so it is named.
+    fn words(&self) -> String {
+        let times = quantities::factor(self.times);
+        if self.number == 1 {
+            format!("the one figure of {}, `{}` ({times})", self.name, self.label)
+        } else {
+            format!("{} ({times}, {})", self.name, plural(self.number, "figure"))
+        }
+    }
+}
+
+/// The areas in which the nearest published machines have figures that are alike.
+struct Areas(Vec<Area>);
 
 impl Areas {
-    /// Of figures with a neighbour on the core nothing follows: the published machines had theirs to themselves.
+    /// Of figures with a neighbour on the core nothing follows: the published machines had theirs to themselves. Nor of one that is far
+    /// from theirs by its median, and not by its interval.
     fn of(nearest: &Nearest) -> Self {
-        let alone = nearest.comparable().into_iter().filter(|(point, _)| is_alone(point));
-        Areas(times_by(alone.map(|(point, merit)| (area(point), merit))))
+        let is_decided =
+            |point: &PointResult, merit: f64| distance(merit) <= CLOSE || nearest.is_certain(point);
+        let all = nearest.comparable().into_iter();
+        let alone = all.filter(|(point, merit)| is_alone(point) && is_decided(point, *merit));
+        let label = |point: &PointResult| words::short_label(point, &point.point);
+        Areas::by_name(&alone.map(|(point, merit)| (area(point), merit, label(point))).collect::<Vec<_>>())
+    }
+
+    /// Of figures with the names of their areas, how many times as good they are, and their labels.
+    fn by_name(figures: &[(&'static str, f64, String)]) -> Self {
+        let times = times_by(figures.iter().map(|(name, merit, _)| (*name, *merit)));
+        let first = |name| figures.iter().find(|(of, ..)| *of == name).map(|(.., label)| label.clone());
+        let area =
+            |(name, times, number)| Area { name, times, number, label: first(name).unwrap_or_default() };
+        Areas(times.into_iter().map(area).collect())
     }
 
     fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|(other, ..)| *other == name)
+        self.0.iter().any(|area| area.name == name)
     }
 
     /// In which areas this machine is slower, quicker and neither, by the median of each.
     fn sentence(&self) -> Option<String> {
         let mut groups: [Vec<String>; 3] = Default::default();
-        for (name, times, number) in &self.0 {
-            let place = if *times > CLOSE {
+        for area in &self.0 {
+            let place = if area.times > CLOSE {
                 0
-            } else if *times < 1.0 / CLOSE {
+            } else if area.times < 1.0 / CLOSE {
                 1
             } else {
                 2
             };
-            groups[place].push(format!(
-                "{name} ({}, {})",
-                quantities::factor(*times),
-                plural(*number, "figure")
-            ));
+            groups[place].push(area.words());
         }
         let named = ["slower in", "quicker in", "about as quick in"];
         let named = named.into_iter().zip(&groups).filter(|(_, areas)| !areas.is_empty());
         let named: Vec<String> = named.map(|(how, areas)| format!("{how} {}", areas.join(", "))).collect();
         (!named.is_empty()).then(|| {
             format!(
-                "Beside the nearest published machines, without a neighbour on the core, it is {}: its time over theirs (of rates the inverse) in the median of each, slower and quicker by more than a factor of {CLOSE}.",
+                "Beside the nearest published machines, without a neighbour on the core, it is {}: its time over theirs (of rates the inverse) in the median of each, slower and quicker by more than a factor of {CLOSE}; figures whose intervals leave that open are not counted.",
                 named.join("; ")
             )
         })
@@ -95,25 +128,31 @@ impl Areas {
 /// Of the figure that is furthest behind in each area what a mechanism of this run has of it; nothing without any.
 fn why(nearest: &Nearest) -> String {
     let slower = nearest.comparable().into_iter().filter(|(_, merit)| *merit < 1.0 / CLOSE);
-    let mut known: Vec<(&PointResult, f64)> =
-        slower.filter(|(point, _)| point.influence.is_some() && is_alone(point)).collect();
-    sorting::by_number(&mut known, |(_, merit)| *merit);
-    let mut of_each: Vec<&PointResult> = vec![];
-    for (point, _) in known {
-        if of_each.iter().all(|other| area(other) != area(point)) {
-            of_each.push(point);
+    let alone = slower.filter(|(point, _)| is_alone(point));
+    let mut known: Vec<(&PointResult, f64, String)> =
+        alone.filter_map(|(point, merit)| Some((point, merit, part_of_gap(point, merit)?))).collect();
+    sorting::by_number(&mut known, |(_, merit, _)| *merit);
+    let mut areas = vec![];
+    let mut named = vec![];
+    for (point, _, part) in known {
+        if !areas.contains(&area(point)) {
+            areas.push(area(point));
+            named.push(format!("of `{}` {part}", words::short_label(point, &point.point)));
         }
     }
-    let named = of_each.into_iter().filter_map(|point| {
-        let part = finding::text(&point.influence.as_ref()?.statement);
-        Some(format!("of `{}` {part}", words::short_label(point, &point.point)))
-    });
-    let named: Vec<String> = named.collect();
     if named.is_empty() {
         String::new()
     } else {
         format!(" Why it is slower, as far as this run measured it: {}.", named.join("; "))
     }
+}
+
+/// What a mechanism of this run has of a figure that is worse than that of another machine (`merit`: how many times as good it is, below
+/// one), and at least of the difference, where its part is more than all that the other machine takes.
+pub(super) fn part_of_gap(point: &PointResult, merit: f64) -> Option<String> {
+    let part = point.influence.as_ref()?;
+    let least = quantities::percent(part.least_of_difference_to(merit)?);
+    Some(format!("{}, which is at least {least} of the difference", finding::text(&part.statement)))
 }
 
 /// In how much of the time the core was shared, and what that costs.
@@ -190,10 +229,11 @@ mod tests {
     #[test]
     fn an_area_is_slower_quicker_or_neither_by_its_median() {
         let merits = [("system calls", 0.5), ("system calls", 0.25), ("storage", 2.0), ("memory", 1.1)];
-        let named = Areas(times_by(merits.into_iter())).sentence().expect("three areas");
+        let figures = merits.map(|(name, merit)| (name, merit, format!("a figure of {name}")));
+        let named = Areas::by_name(&figures).sentence().expect("three areas");
         assert!(
             named.contains(
-                "it is slower in system calls (2.83×, 2 figures); quicker in storage (0.500×, 1 figure); about as quick in memory (0.909×, 1 figure): its time"
+                "it is slower in system calls (2.83×, 2 figures); quicker in the one figure of storage, `a figure of storage` (0.500×); about as quick in the one figure of memory, `a figure of memory` (0.909×): its time"
             ),
             "{named}"
         );

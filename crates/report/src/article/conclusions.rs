@@ -145,7 +145,7 @@ fn by_experiment(results: &Results) -> Table {
 fn accuracy_table(key: &str, of: &str) -> Table {
     let caption = format!(
         "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % interval \
-         (Wilson 1927), the median of measured over predicted, and the worst prediction."
+         (Wilson 1927), the median of measured over predicted, and the prediction that is the furthest off, for certain or not."
     );
     Table::new(Key::of(key), cited(&caption)).columns([
         Column::words(of),

@@ -10,7 +10,7 @@ use fathom_engine::results::{PointResult, Results};
 
 /// The section: all work on both CPUs with a value at two distances; `None` if there is none.
 pub(super) fn of(results: &Results) -> Option<Section> {
-    let sentence = cpu_distance::sentence(results)?;
+    let change = cpu_distance::change(results)?;
     let rows: Vec<Row> = results.points.iter().filter_map(|point| row(results, point)).collect();
     if rows.is_empty() {
         return None;
@@ -34,7 +34,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     Some(
         Section::new(Key::of("distance"), "CPUs at two distances")
             .lettered()
-            .say(Text::plain(sentence))
+            .say(Text::plain(change).and(" (").and(Text::to(&Key::of("method"))).and(")."))
             .with(table),
     )
 }

@@ -5,7 +5,7 @@ use super::main_rows::MainRows;
 use super::method::paragraphs;
 use super::sections::{listed, section_of};
 use super::works::cited;
-use super::{analysis, evidence, operations, prediction, results};
+use super::{analysis, clauses, evidence, operations, prediction, results};
 use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -189,16 +189,18 @@ fn shown(
 }
 
 /// The findings: for the paper each of them for which there is still room, and the rest for the appendix. The first stands there however
-/// long it is. Levels are found on several curves, and all of them are the answer: together they leave half of the room to the others.
+/// long it is, and so does what answers a part of the question. Levels are found on several curves, and all of them are the answer: together they leave half of the room to the others.
 fn findings(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let all = results.findings_of(name).iter().filter(|finding| !finding.is_miss());
     // What is published of the operation stands beside its result, however much else is to be said.
     let (beside, mine): (Vec<&Finding>, Vec<_>) =
         all.partition(|finding| finding.question == Question::Prediction);
+    let of_clauses = clauses::findings(results, name);
     let is_answer = |finding: &&Finding| {
         let is_of_levels =
             |first: &&Finding| first.question == Question::Caches && first.template() == finding.template();
         mine.first().is_some_and(|first| first == finding || is_of_levels(first))
+            || of_clauses.contains(finding)
     };
     let (answer, others): (Vec<&Finding>, Vec<&Finding>) = mine.iter().copied().partition(is_answer);
     let (mut few, mut more): (Vec<String>, Vec<String>) =
@@ -217,15 +219,15 @@ fn findings(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     }
     let mut beside = beside.into_iter().map(sentence);
     few.extend(beside.next());
-    (list_of(&few), list_of(&beside.chain(more).collect::<Vec<_>>()))
+    (list_of(&few, clauses::others(results, name)), list_of(&beside.chain(more).collect::<Vec<_>>(), vec![]))
 }
 
-/// A list of sentences, with the explanation of marks in them.
-fn list_of(sentences: &[String]) -> Vec<Block> {
+/// A list of sentences, with the explanation of marks in them, and of others behind them.
+fn list_of(sentences: &[String], others: Vec<Text>) -> Vec<Block> {
     let approximate = sentences.iter().any(|sentence| sentence.contains('~'));
     let note = approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into()));
-    let list = (!sentences.is_empty())
-        .then(|| Block::List(sentences.iter().map(|sentence| cited(sentence)).collect()));
+    let all: Vec<Text> = sentences.iter().map(|sentence| cited(sentence)).chain(others).collect();
+    let list = (!all.is_empty()).then_some(Block::List(all));
     list.into_iter().chain(note).collect()
 }
 
@@ -241,7 +243,11 @@ fn missed(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let more = all.len() - few.len();
     let lead = match more {
         0 => "Missed by more than a factor of two:".to_owned(),
-        _ => format!("Missed by more than a factor of two ({} of {} kinds):", few.len(), all.len()),
+        _ => format!(
+            "Missed by more than a factor of two ({} of {} kinds; first what missed for certain, the furthest before the others):",
+            few.len(),
+            all.len()
+        ),
     };
     (listed(&lead, few), if more == 0 { vec![] } else { vec![Block::List(all)] })
 }

@@ -48,7 +48,7 @@ fn machine(results: &Results) -> Vec<Text> {
         let expected = neighbour::expected(results).map(|text| Text::plain(" ").and(text));
         seen_while_measuring(&text).and(OF_WHICH_STATE).and(expected.unwrap_or_default())
     });
-    let moved = cpu_distance::moved(results).map(|text| seen_while_measuring(&text));
+    let moved = cpu_distance::change(results).map(|text| from(text, Text::to(&Key::of("method"))));
     let meaning = cpu_distance::meaning(results).map(|text| {
         let load = linked(results, cpu_distance::LOAD.experiment);
         from(&text, Text::plain("the load: ").and(load))
@@ -73,6 +73,7 @@ fn most_moved(results: &Results) -> Option<Text> {
     let changed = |point: &'_ PointResult| {
         let values = point.near_and_far()?.map(|(_, estimate)| Found::of(estimate, point.unit));
         let [near, far] = values;
+        (near.differs_from(&far) == Some(true)).then_some(())?;
         let (low, high) = far.over(near).ends()?;
         let least = if low > 1.0 { low } else { 1.0 / high };
         (least > 1.0).then_some(least)

@@ -6,7 +6,7 @@ use crate::description::FactRow;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::precision::Precision;
 use crate::run;
-use crate::{description, occupancy, words};
+use crate::{cpu_distance, description, occupancy, words};
 use fathom_core::machine::RawText;
 use fathom_core::quantities;
 use fathom_engine::record::Trial;
@@ -161,11 +161,13 @@ fn row(fact: &FactRow) -> Row {
 const MOST_MISSED: usize = 8;
 
 pub(super) fn conditions(results: &Results) -> Section {
+    let moved = cpu_distance::change(results)
+        .map(|text| Text::plain(text).and(" (").and(Text::to(&Key::of("method"))).and(")."));
     Section::new(Key::of("conditions"), "Disturbances and limits")
         .with_all(warned(results))
         .with_all(listed(
             "Seen while measuring:",
-            run::disturbances(results).iter().map(|sentence| Text::prose(sentence)),
+            run::disturbances(results).iter().map(|sentence| Text::prose(sentence)).chain(moved),
         ))
         .with_all(listed(
             "Evidence that fails; these figures may be of another operation than the one named:",

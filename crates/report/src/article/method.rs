@@ -3,7 +3,7 @@
 use super::works::cited;
 use crate::at_frequency::MARK;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
-use crate::{cpu_distance, figure, run, verification, words};
+use crate::{cpu_distance, figure, occupancy, run, verification, words};
 use fathom_core::experiment::Effort;
 use fathom_core::quantities;
 use fathom_core::quantity::{Unit, declared};
@@ -67,7 +67,7 @@ fn states_and_growth(looked: bool, distances: Option<String>) -> String {
     let core = "Beside every observation of short work a stream of instructions that fills the core's width shows whether another hardware \
         thread uses the core: “core alone” is of observations without one, “core shared” of those with one, and a “mixture” of both, \
         because too few trials show either; it is compared with neither. ";
-    let core = if looked { core } else { "" };
+    let core = if looked { format!("{core}{} ", occupancy::OF_CAVEAT) } else { String::new() };
     let distances = distances.map_or_else(String::new, |text| format!("{text} "));
     format!(
         "{core}{distances}Where the trials of a point fall into two groups, or its median lies between clusters of its observations where few of them \

@@ -182,7 +182,7 @@ impl<'run> Nearest<'run> {
     }
 
     /// Whether a point's interval shows that it differs from what the sources timed alike.
-    fn is_certain(&self, point: &PointResult) -> bool {
+    pub(super) fn is_certain(&self, point: &PointResult) -> bool {
         let mut mine = self.points.iter().filter(|(other, _)| std::ptr::eq(*other, point));
         mine.any(|(_, rows)| differs(rows))
     }

@@ -9,7 +9,7 @@ use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
 use fathom_core::statistics;
-use fathom_engine::results::{CLOSE, FAIR, PointResult, Results};
+use fathom_engine::results::{CLOSE, PointResult, Results};
 
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
 /// there are none.
@@ -18,21 +18,21 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     // Of all operations: a median without those that became faster would be chosen by its outcome.
     let costs: Vec<Found> = both.iter().map(|(_, cost)| *cost).collect();
     let (mut both, edges): (Vec<_>, Vec<_>) = both.into_iter().partition(|(_, cost)| is_cost(*cost));
-    sorting::by_number(&mut both, |(_, cost)| -cost.value);
+    sorting::by_number(&mut both, |(_, cost)| -least(*cost));
     let number = plural(both.len(), "operation");
     let rows = |of: &[(&PointResult, Found)]| -> Vec<Row> {
         of.iter().map(|(point, cost)| row(results, point, *cost)).collect()
     };
     let all = table(
         "neighbour-table",
-        "Operations by what a neighbour on the core costs: with the core shared over alone; for rates, alone over shared.",
+        "Operations by what a neighbour on the core costs at least, by the lower end of its interval: with the core shared over alone; for rates, alone over shared.",
     )
     .rows(rows(&both));
     let [dearest, unshown] = ends(&both, |point: &PointResult| point.experiment.as_str());
     let few = table(
         "neighbour-ends",
         &format!(
-            "The operations that a neighbour on the core costs most, and those of which no cost is shown and none above a factor of {CLOSE} is possible, the best bounded first, one of each experiment, of those known within a factor of 2: with the core shared over alone; for rates, alone over shared."
+            "The operations that a neighbour on the core costs most, by the lower end of the interval, and those of which no cost is shown and none above a factor of {CLOSE} is possible, the best bounded first, one of each experiment: with the core shared over alone; for rates, alone over shared."
         ),
     );
     let bounded = format!("no cost shown, and at most a factor of {CLOSE}");
@@ -44,9 +44,9 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let is_moved = |(point, _): &(&PointResult, Found)| point.at_frequency.is_some();
     let frequency = if both.iter().any(is_moved) { OF_ONE_FREQUENCY } else { "" };
     let lead = legend + frequency + &middle(&costs) + &shown_of(&costs);
-    let lead = Text::plain(lead).and(" All: ").and(Text::to(&all.key)).and(".");
-    let left_out = left_out(&edges);
-    let left_out = (!left_out.is_empty()).then(|| Block::Paragraph(left_out.into()));
+    let more = as_dear(&both, &dearest, |point: &PointResult| point.experiment.as_str());
+    let lead = Text::plain(lead + &more).and(" All: ").and(Text::to(&all.key)).and(".");
+    let left_out = left_out(&edges).map(|text| Block::Paragraph(text.into()));
     let few = (!few.groups.is_empty()).then(|| Block::from(few));
     (!both.is_empty()).then(|| {
         Section::new(Key::of("neighbour"), "What a neighbour costs").say(lead).with_all(few).with(
@@ -95,11 +95,10 @@ fn table(key: &str, caption: &str) -> Table {
 const EACH_END: usize = 10;
 
 /// Of operations that a neighbour costs most first, those that it costs most, and those of which no cost is shown, the best bounded first:
-/// one of each experiment, and only those whose cost is known well enough to stand in an order.
+/// one of each experiment.
 fn ends<'run, T: Copy>(all: &[(T, Found)], experiment: impl Fn(T) -> &'run str) -> [Vec<(T, Found)>; 2] {
-    let is_known = |cost: Found| cost.ends().is_some_and(|(low, high)| high <= FAIR * low);
-    let known = all.iter().copied().filter(|(_, cost)| is_known(*cost));
-    let (shown, mut unshown): (Vec<(T, Found)>, Vec<_>) = known.partition(|(_, cost)| is_shown(*cost));
+    let all = all.iter().copied();
+    let (shown, mut unshown): (Vec<(T, Found)>, Vec<_>) = all.partition(|(_, cost)| is_shown(*cost));
     // A wide interval with 1 in it shows neither a cost nor none.
     unshown.retain(|(_, cost)| cost.ends().is_some_and(|(_, high)| high <= CLOSE));
     sorting::by_number(&mut unshown, |(_, cost)| cost.ends().map_or(f64::INFINITY, |(_, high)| high));
@@ -113,6 +112,39 @@ fn ends<'run, T: Copy>(all: &[(T, Found)], experiment: impl Fn(T) -> &'run str) 
         }
         chosen
     })
+}
+
+/// How many more operations of each experiment that leads the table a neighbour costs at least as much as the last that leads it, with the
+/// range of these costs: one of each experiment would hide them.
+fn as_dear<'run, T: Copy>(
+    all: &[(T, Found)],
+    dearest: &[(T, Found)],
+    experiment: impl Fn(T) -> &'run str,
+) -> String {
+    let Some(last) = dearest.last().map(|(_, cost)| least(*cost)) else { return String::new() };
+    let of = |(leading, _): &(T, Found)| {
+        let name = experiment(*leading);
+        let mine = all.iter().filter(|(point, cost)| experiment(*point) == name && least(*cost) >= last);
+        // The first is the one that leads.
+        let more: Vec<f64> = mine.skip(1).map(|(_, cost)| cost.value).collect();
+        let ends = more.iter().copied().reduce(f64::min).zip(more.iter().copied().reduce(f64::max));
+        ends.map(|(lowest, highest)| {
+            let range = if more.len() == 1 {
+                quantities::factor(lowest)
+            } else {
+                format!("{} to {}", quantities::factor(lowest), quantities::factor(highest))
+            };
+            format!("{} of {name} ({range})", more.len())
+        })
+    };
+    let more: Vec<String> = dearest.iter().filter_map(of).collect();
+    if more.is_empty() {
+        return String::new();
+    }
+    format!(
+        " Beside the first of each experiment it costs as much as the last that is shown, or more, {}.",
+        more.join(", ")
+    )
 }
 
 /// Whether the whole interval is above 1: otherwise a ratio is no cost, and one below 1 no saving.
@@ -163,31 +195,35 @@ fn middle(all: &[Found]) -> String {
     })
 }
 
-/// The widest interval of a cost, as the ratio of its ends.
+/// The widest interval of a ratio that may be 1, as the ratio of its ends.
 const WIDEST: f64 = 4.0;
 
-/// Whether a ratio is a neighbour's cost: not of an array at the edge of a cache, which fits at one time and not at another, so
-/// that it compares two states of the cache.
+/// Whether a ratio tells what a neighbour costs: that it costs something for certain, or how little. One that is wide and may be 1 as well
+/// tells nothing.
 fn is_cost(cost: Found) -> bool {
-    cost.ends().is_some_and(|(low, high)| low > 0.0 && high >= 1.0 && high / low <= WIDEST)
+    let is_narrow = |(low, high): (f64, f64)| low > 0.0 && high >= 1.0 && high <= WIDEST * low;
+    is_shown(cost) || cost.ends().is_some_and(is_narrow)
+}
+
+/// The least that it costs by its interval.
+fn least(cost: Found) -> f64 {
+    cost.ends().map_or(cost.value, |(low, _)| low)
 }
 
 /// The operations that are not in the table, with the reason.
-fn left_out(edges: &[(&PointResult, Found)]) -> String {
-    if edges.is_empty() {
-        return String::new();
-    }
+fn left_out(edges: &[(&PointResult, Found)]) -> Option<String> {
     let name = |(point, _): &(&PointResult, Found)| {
         format!("{} {}", point.experiment, words::short_label(*point, &point.point))
     };
     let names: Vec<String> = edges.iter().map(name).collect();
-    format!(
-        "Not in the table: {} whose two values are no cost of a neighbour: the shared one is the better, or their ratio is \
-         uncertain by more than a factor of {WIDEST}, as of arrays at the edge of a cache, which fit at one time and not at \
-         another ({}).",
-        plural(edges.len(), "operation"),
-        names.join("; ")
-    )
+    (!names.is_empty()).then(|| {
+        format!(
+            "Not in the table: {} whose two values show no cost of a neighbour: the shared one is the better, or their ratio may be 1 and is \
+             uncertain by more than a factor of {WIDEST} ({}).",
+            plural(edges.len(), "operation"),
+            names.join("; ")
+        )
+    })
 }
 
 fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
@@ -210,6 +246,29 @@ mod tests {
     use fathom_core::experiment::Dimension;
 
     #[test]
+    fn what_costs_something_for_certain_is_a_cost_however_wide() {
+        let within = |low, high| {
+            let interval = Some(statistics::Interval { low, high });
+            Found::measured(statistics::Measured { value: 10.3, interval }, Dimension::Ratio)
+        };
+        assert!(is_cost(within(1.7, 13.2)) && !is_cost(within(0.9, 13.2)) && !is_cost(within(0.5, 0.9)));
+        let all = [("a", within(3.7, 13.2)), ("b", within(5.0, 11.0))].map(|(_, cost)| least(cost));
+        assert!((all[0] - 3.7).abs() < 1e-9 && (all[1] - 5.0).abs() < 1e-9, "{all:?}");
+    }
+
+    #[test]
+    fn one_of_each_experiment_does_not_hide_others_as_dear() {
+        let cost = |value| fathom_described::found_within(0.1, value, Dimension::Ratio);
+        let all = [("a", cost(3.0)), ("a", cost(2.5)), ("a", cost(2.4)), ("b", cost(1.8)), ("a", cost(1.7))];
+        let [dearest, _] = ends(&all, |name| name);
+        assert_eq!(
+            as_dear(&all, &dearest, |name| name),
+            " Beside the first of each experiment it costs as much as the last that is shown, or more, 2 of a (2.40× to 2.50×)."
+        );
+        assert_eq!(as_dear(&all[..1], &dearest[..1], |name| name), "");
+    }
+
+    #[test]
     fn the_ends_have_one_operation_of_each_experiment_whose_cost_is_known() {
         let cost = |value, width| fathom_described::found_within(width, value, Dimension::Ratio);
         let all = [
@@ -224,11 +283,7 @@ mod tests {
         ];
         let [dearest, unshown] = ends(&all, |name| name);
         let told = |of: &[(&str, Found)]| of.iter().map(|(_, cost)| cost.value).collect::<Vec<_>>();
-        assert_eq!(
-            told(&dearest),
-            [2.5, 1.8],
-            "without what is known within a factor of 3 only, one of each"
-        );
+        assert_eq!(told(&dearest), [3.0, 1.8], "one of each; what costs something for certain, however much");
         assert_eq!(
             told(&unshown),
             [0.95, 0.9],

@@ -1,15 +1,15 @@
 //! The operations of the published reports on a page, and those that represent a machine: base hardware, software overhead, prediction, measurement with the core alone and
 //! shared, their ratio, and its cause (R-REP-03).
 
+use super::quotation;
 use super::sections::title;
-use crate::main_figures::{self, FigureSource, Ranked, WrittenFigure};
+use crate::main_figures::{self, FigureSource, Main, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow, RowOf};
 use crate::words::ABSENT;
 use crate::{at_frequency, cpu_distance, denied, occupancy};
-use fathom_core::experiment::{Dimension, Found, Prediction};
+use fathom_core::experiment::{Dimension, Found};
 use fathom_core::quantities;
-use fathom_core::quantity::Kind;
 use fathom_core::statistics::Measured;
 use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results, TrendResult, distance};
 
@@ -66,8 +66,9 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     ];
     let points = || operations.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
-        "The operations of the published reports, and those that represent a machine: predicted before, measured after, medians with 95 % intervals.{}",
-        legends(points)
+        "The operations of the published reports, and those that represent a machine: predicted before, measured after, medians with 95 % intervals.{}{}",
+        legends(points),
+        quotation::legend(operations.iter().map(|figure| &figure.main))
     );
     let mut table = Table::new(Key::of("one-page-table"), caption).columns(columns);
     for family in operations.chunk_by(|one, other| one.family() == other.family()) {
@@ -90,10 +91,10 @@ const READING: &str = "Base hardware is what the bare machine costs, software ov
 
 fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
     let name = named(results, figure.experiment, &figure.main.reader_label());
-    let name = name.and(figure.main.marks(results));
+    let name = name.and(figure.main.marks(results) + &quotation::mark(&figure.main));
     match figure.main.source {
-        FigureSource::Point(point) => of_point(name, point),
-        FigureSource::Slope(trend) => of_slope(name, trend, &figure.main.written()),
+        FigureSource::Point(point) => of_point(name, point, &figure.main),
+        FigureSource::Slope(trend) => of_slope(name, trend, &figure.main),
     }
 }
 
@@ -112,8 +113,9 @@ fn legends<'run, P: Iterator<Item = &'run PointResult>>(points: impl Fn() -> P) 
 pub(super) fn in_brief(results: &Results, figures: &[Ranked]) -> Table {
     let points = || figures.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
-        "Operations: predicted before, measured after, medians with 95 % intervals.{}",
-        legends(points)
+        "Operations: predicted before, measured after, medians with 95 % intervals.{}{}",
+        legends(points),
+        quotation::legend(figures.iter().map(|figure| &figure.main))
     );
     let mut table = Table::new(Key::of("main-figures"), caption).columns([
         Column::words("operation"),
@@ -142,9 +144,9 @@ fn row_in_brief(results: &Results, figure: &Ranked) -> Row {
         },
     };
     Row::of([
-        (figure.main.reader_label() + &figure.main.marks(results)).into(),
+        (figure.main.reader_label() + &figure.main.marks(results) + &quotation::mark(&figure.main)).into(),
         predicted.into(),
-        Text::strong(measured(&written)),
+        quotation::value(&figure.main, measured(&written)),
         factor.into(),
         written.evidence.map_or(ABSENT.into(), Text::sign),
     ])
@@ -159,7 +161,7 @@ fn measured(written: &WrittenFigure) -> String {
 }
 
 /// A slope, beside the slope of its points' predictions.
-fn of_slope(name: Text, trend: &TrendResult, written: &WrittenFigure) -> Row {
+fn of_slope(name: Text, trend: &TrendResult, main: &Main) -> Row {
     let step = trend.predicted.as_ref();
     let value = |value: f64| quantities::value(trend.unit, value);
     let or_absent = |text: Option<String>| Text::plain(text.unwrap_or_else(|| ABSENT.to_owned()));
@@ -170,12 +172,12 @@ fn of_slope(name: Text, trend: &TrendResult, written: &WrittenFigure) -> Row {
         or_absent(step.and_then(|step| step.software).map(value)),
         or_absent(step.map(|step| value(step.total))),
         or_absent(step.map(|step| step.ground.short_name().to_owned())),
-        Text::strong(measured(written)),
+        quotation::value(main, measured(&main.written())),
         or_absent(None),
         or_absent(factor.map(quantities::factor)),
         match (step, factor) {
             (Some(step), Some(factor)) if distance(factor) <= FAIR => {
-                near(&slope_of(trend), step.total, None).into()
+                near(&slope_of(trend), step.total, false).into()
             }
             (_, Some(_)) => "that of its points".into(),
             (_, None) => "no prediction to judge".into(),
@@ -189,7 +191,7 @@ fn slope_of(trend: &TrendResult) -> Found {
     Found::measured(measured, Dimension::Of(trend.unit))
 }
 
-fn of_point(name: Text, point: &PointResult) -> Row {
+fn of_point(name: Text, point: &PointResult, main: &Main) -> Row {
     let rows = summary::of_point(point);
     let shared = rows.iter().find(|row| row.of == RowOf::CoreShared).map_or(ABSENT.to_owned(), with_interval);
     let is_figure = |row: &&OperationRow| matches!(row.of, RowOf::Figure | RowOf::OtherState);
@@ -204,7 +206,7 @@ fn of_point(name: Text, point: &PointResult) -> Row {
         first.software.clone().into(),
         predicted.into(),
         ground.into(),
-        Text::strong(states.join(" or ")),
+        quotation::value(main, states.join(" or ")),
         shared.into(),
         summary::factor(point).into(),
         influenced(point, cause(point)),
@@ -220,31 +222,27 @@ fn with_interval(row: &OperationRow) -> String {
     }
 }
 
-/// Its cause, or where it has none how much of it a mechanism of this run accounts for.
+/// Its cause, or where it has none how much of what was not predicted a mechanism of this run accounts for.
 fn influenced(point: &PointResult, cause: String) -> Text {
-    let is_worse = point.factor().is_some_and(|factor| (factor < 1.0) == (point.unit.kind() == Kind::Rate));
-    match point.influence.as_ref().filter(|_| is_worse && cause == WITHIN) {
-        Some(part) => {
-            Text::plain(crate::finding::text(&part.statement) + ": ").and(Text::to(&Key::of("mechanisms")))
-        }
+    let part = point.influence.as_ref().filter(|_| cause == WITHIN);
+    match part.and_then(|part| part.of_difference.as_ref()) {
+        Some(part) => Text::plain(crate::finding::text(part) + ": ").and(Text::to(&Key::of("mechanisms"))),
         None => cause.into(),
     }
 }
 
 const PUBLISHED: &str = "among the published values";
 
-/// What is said of a result whose interval, or a state of the machine, is within a factor of two of the prediction.
-const NOT_CERTAIN: &str = "its interval or state may be within a factor of two";
-
-/// Whether a result lies, with its interval, in the range of published values behind its prediction.
-fn is_published(measured: &Found, range: Option<(f64, f64)>) -> bool {
-    range.zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1)
-}
+/// What is said of a result whose interval, or a state of the machine, or what an input is by the end of the run, is within a factor of two of the prediction.
+const NOT_CERTAIN: &str = "its interval, state or input reaches to within a factor of two";
 
 /// Why a result is as far from its prediction as it is, in a few words.
 fn cause(point: &PointResult) -> String {
-    let range = point.prediction.as_ref().and_then(Prediction::range);
-    let is_among_published = point.figure().is_some_and(|figure| is_published(&figure, range));
+    let is_among_published = point
+        .prediction
+        .as_ref()
+        .zip(point.figure())
+        .is_some_and(|(prediction, figure)| prediction.is_range_of(&figure));
     match (&point.explanation, point.factor()) {
         // An input that became another is named with both its values.
         (Some(explanation @ Explanation::Cause { mechanism, .. }), _) if explanation.is_of_input() => {
@@ -260,19 +258,26 @@ fn cause(point: &PointResult) -> String {
             format!("further than a factor of two, {PUBLISHED}")
         }
         (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
-        (None, Some(_)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
-            (Some(by_end), ..) => format!("an input became another: with it {}", quantities::factor(by_end)),
-            (None, Some(measured), Some(prediction)) => near(&measured, prediction.total(), range),
+        (None, Some(factor)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
+            (Some(by_end), measured, prediction) => {
+                let became = format!("an input became another: with it {}", quantities::factor(by_end));
+                let further =
+                    measured.zip(prediction.as_ref()).filter(|_| distance(by_end) > distance(factor));
+                further.map_or_else(
+                    || became.clone(),
+                    |(measured, prediction)| {
+                        near(&measured, prediction.total(), is_among_published) + ", but " + &became
+                    },
+                )
+            }
+            (None, Some(measured), Some(prediction)) => {
+                near(&measured, prediction.total(), is_among_published)
+            }
             _ => WITHIN.to_owned(),
         },
-        (None, None) if is_limit(point) => "set, not predicted".to_owned(),
+        (None, None) if quotation::is_limit(point) => "set, not predicted".to_owned(),
         (None, None) => "no prediction to judge".to_owned(),
     }
-}
-
-/// Whether its prediction is only the size of a limit that the run set.
-pub(super) fn is_limit(point: &PointResult) -> bool {
-    point.prediction.as_ref().is_some_and(Prediction::is_limit_of_the_run)
 }
 
 /// What is said of a result that is within [`FAIR`] of its prediction, and not like it.
@@ -288,7 +293,7 @@ const OVERSTATED: &str = "the prediction is too high in one term, which takes le
 const NEAR: f64 = 1.1;
 
 /// How near a result is that is within [`FAIR`] of its prediction: as predicted only by the rule by which values of this paper are alike.
-fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
+fn near(measured: &Found, predicted: f64, is_among_published: bool) -> String {
     let predicted = Found::exact(predicted, measured.dimension);
     // A median over two states is of neither, and so is its interval.
     if let Some(states) = measured.states {
@@ -297,7 +302,7 @@ fn near(measured: &Found, predicted: f64, range: Option<(f64, f64)>) -> String {
     }
     if measured.is_like(&predicted) {
         "as predicted".to_owned()
-    } else if is_published(measured, range) {
+    } else if is_among_published {
         PUBLISHED.to_owned()
     } else if distance(measured.value / predicted.value) <= NEAR {
         "within 10 % of the prediction".to_owned()
@@ -316,15 +321,15 @@ mod tests {
 
     fn told(value: f64, width: f64) -> String {
         let interval = Some(Interval { low: value - width, high: value + width });
-        near(&Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds)), 100.0, None)
+        near(&Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds)), 100.0, false)
     }
 
     #[test]
     fn what_lies_among_published_values_is_said_to() {
         let interval = Some(Interval { low: 175.0, high: 185.0 });
         let measured = Found::measured(Measured { value: 180.0, interval }, Dimension::Of(Unit::Nanoseconds));
-        assert_eq!(near(&measured, 100.0, Some((50.0, 200.0))), "among the published values");
-        assert_eq!(near(&measured, 100.0, Some((50.0, 180.0))), WITHIN);
+        assert_eq!(near(&measured, 100.0, true), "among the published values");
+        assert_eq!(near(&measured, 100.0, false), WITHIN);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The prediction of an experiment's points, term by term.
 
 use super::works;
+use crate::occupancy::CAVEAT;
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
 use fathom_core::experiment::{CoreUse, Ground, LIMIT_OF_THE_RUN, Part, Prediction, Source, Term};
@@ -61,7 +62,22 @@ pub(super) fn in_brief(results: &Results, few: &[&PointResult], all: &[&PointRes
         number if number <= MOST_TERMS => Text::joined(parts, "; "),
         number => Text::plain(format!("the sum of {}, which the appendix lists", plural(number, "term"))),
     };
-    Some(Text::plain(format!("{name}: ")).and(derived).and(format!("; in all {total}. {}", grounds(all))))
+    let by_end = total_by_end(point, prediction).map_or_else(String::new, |total| {
+        format!(" (by the end of the run {} {})", measure.number(total, None), measure.symbol)
+    });
+    Some(
+        Text::plain(format!("{name}: "))
+            .and(derived)
+            .and(format!("; in all {total}{by_end}. {}", grounds(all))),
+    )
+}
+
+/// The prediction from what its terms are by the end of the run, where one of them became another figure: it says what that changes, which may
+/// be nothing, as a term may be taken the more often the less it is.
+fn total_by_end(point: &PointResult, before: &Prediction) -> Option<f64> {
+    let by_end = point.by_end.as_ref()?;
+    let is_other = |(then, now): (&Term, &Term)| distance(now.each / then.each) > CLOSE;
+    before.terms.iter().zip(&by_end.terms).any(is_other).then(|| by_end.total())
 }
 
 fn predicted(point: &PointResult) -> Option<(&PointResult, &Prediction)> {
@@ -133,9 +149,11 @@ pub(super) fn of_unlike_states(results: &Results, points: &[&PointResult]) -> St
 fn unlike_states(number: usize) -> String {
     match number {
         0 => String::new(),
-        1 => " Not like with like: 1 value of the core alone is judged by a prediction that rests on trials with the core shared, as the value of its input shows.".to_owned(),
+        1 => format!(
+            " 1 value of the core alone is judged by a prediction that rests on trials with it shared ({CAVEAT})."
+        ),
         _ => format!(
-            " Not like with like: {number} values of the core alone are judged by predictions that rest on trials with the core shared, as the values of their inputs show."
+            " {number} values of the core alone are judged by predictions that rest on trials with it shared ({CAVEAT})."
         ),
     }
 }

@@ -1,106 +1,16 @@
 //! Which main figures of a run may be quoted, and of which state of the core they are.
 
 use super::one_page;
-use crate::main_figures::{self, FigureSource, Main, Ranked};
+use super::quotation::Quotation;
+use crate::main_figures::{self, Main, Ranked};
 use crate::paper::{Block, Column, Key, Row, Table, Text};
 use crate::precision::USEFUL;
 use crate::summary::{self, RowOf};
 use crate::verdict::Trust;
 use crate::words::ABSENT;
 use crate::{at_frequency, denied, occupancy};
-use fathom_core::experiment::CoreUse;
 use fathom_core::quantities;
 use fathom_engine::results::Results;
-
-/// What may be done with a figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quotation {
-    /// It holds by itself, within [`USEFUL`].
-    ByItself,
-    /// It is of the core shared, which was too rarely alone.
-    AsShared,
-    /// It is of a core that was alone and shared by turns, in whatever parts.
-    AsMixture,
-    /// Another measurement of the same operation denies it.
-    Denied,
-    /// Only with its interval, or as the limit that it is.
-    WithInterval,
-    /// Its interval reaches further than its value is large.
-    TooWide,
-    /// A state of it has too few trials for an interval.
-    WithoutInterval,
-    /// Its evidence fails.
-    NotAtAll,
-    /// It is the size of a limit that the run set.
-    OfALimit,
-}
-
-impl Quotation {
-    fn of(main: &Main) -> Self {
-        if main.point().is_some_and(|point| !point.evidence_holds()) {
-            Quotation::NotAtAll
-        } else if main.point().is_some_and(one_page::is_limit) {
-            Quotation::OfALimit
-        } else if main.point().and_then(denied::by).is_some() {
-            Quotation::Denied
-        } else if matches!(main.source, FigureSource::Slope(_)) && main.reaches() == [None] {
-            // A slope is no limit: without an interval nothing is known of it.
-            Quotation::WithoutInterval
-        } else {
-            Quotation::by_reach(&main.reaches()).of_core(core(main))
-        }
-    }
-
-    /// The same of a core in this state: of one that was shared no value holds by itself.
-    fn of_core(self, core: Option<CoreUse>) -> Self {
-        match core {
-            _ if matches!(self, Quotation::TooWide | Quotation::WithoutInterval) => self,
-            Some(CoreUse::Shared) => Quotation::AsShared,
-            Some(CoreUse::Mixture | CoreUse::Both) if self == Quotation::ByItself => Quotation::AsMixture,
-            _ => self,
-        }
-    }
-
-    /// What the table says.
-    fn words(self) -> &'static str {
-        match self {
-            Quotation::ByItself => "by itself",
-            Quotation::AsShared => "as of the core shared: it was too rarely alone",
-            Quotation::AsMixture => "with its interval: the core was alone and shared by turns",
-            Quotation::Denied => "beside its cross-check, which differs",
-            Quotation::WithInterval => "with its interval",
-            Quotation::TooWide => "no: its interval reaches to more than twice its value",
-            Quotation::WithoutInterval => "no: a value of it has no interval",
-            Quotation::NotAtAll => "no: its evidence fails",
-            Quotation::OfALimit => "no: a limit that this run set",
-        }
-    }
-
-    /// By how far the farther ends of the intervals are from the values, each as a share of its value.
-    fn by_reach(reaches: &[Option<f64>]) -> Self {
-        let is_useful = |reach: &Option<f64>| reach.is_some_and(|reach| reach <= USEFUL);
-        if !reaches.is_empty() && reaches.iter().all(is_useful) {
-            Quotation::ByItself
-        } else if reaches.len() > 1 && reaches.iter().any(Option::is_none) {
-            Quotation::WithoutInterval
-        } else if reaches.iter().flatten().any(|reach| *reach > 1.0) {
-            Quotation::TooWide
-        } else {
-            Quotation::WithInterval
-        }
-    }
-}
-
-/// The state of the core of a figure; of work that is not short a mixture where the core was shared at times.
-fn core(main: &Main) -> Option<CoreUse> {
-    match main.source {
-        FigureSource::Point(point) => {
-            let whatever = occupancy::is_whatever_the_core_did(point).then_some(CoreUse::Mixture);
-            point.figure().and_then(|figure| figure.core).or(whatever)
-        }
-        FigureSource::Slope(trend) => trend.core,
-    }
-}
 
 /// The figures that are judged: the operations of the published reports, or of a run without these all main figures.
 fn judged<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
@@ -243,35 +153,6 @@ fn without(planned: &[(String, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_figure_is_quoted_by_itself_only_if_every_state_of_it_is_known() {
-        assert_eq!(Quotation::by_reach(&[Some(0.04)]), Quotation::ByItself);
-        assert_eq!(Quotation::by_reach(&[Some(0.04), Some(0.3)]), Quotation::WithInterval);
-        let stalled = Quotation::by_reach(&[Some(0.04), Some(1664.0)]);
-        assert_eq!(stalled.of_core(Some(CoreUse::Shared)), Quotation::TooWide);
-        assert_eq!(
-            Quotation::by_reach(&[None]),
-            Quotation::WithInterval,
-            "a limit, or a value without an interval"
-        );
-        assert_eq!(Quotation::by_reach(&[]), Quotation::WithInterval);
-        assert_eq!(
-            Quotation::by_reach(&[Some(0.04), None]),
-            Quotation::WithoutInterval,
-            "a state of few trials"
-        );
-    }
-
-    #[test]
-    fn a_value_of_a_core_that_was_shared_at_times_is_not_quoted_by_itself() {
-        let of = |core| Quotation::ByItself.of_core(core);
-        assert_eq!(of(Some(CoreUse::Alone)), Quotation::ByItself);
-        assert_eq!(of(None), Quotation::ByItself, "of a core that never was");
-        assert_eq!(of(Some(CoreUse::Mixture)), Quotation::AsMixture);
-        assert_eq!(of(Some(CoreUse::Shared)), Quotation::AsShared);
-        assert_eq!(Quotation::WithInterval.of_core(Some(CoreUse::Mixture)), Quotation::WithInterval);
-    }
 
     #[test]
     fn low_trust_and_what_may_be_quoted_are_reconciled() {

@@ -12,7 +12,7 @@ use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results, distance};
+use fathom_engine::results::{CLOSE, Explanation, PointResult, Results, furthest_misses};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
@@ -46,12 +46,12 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
             nearest.others(point),
             timed_alike(nearest.number_alike(point))
         );
-        named(results, point).and(compared).and(Text::prose(&reason(nearest, point, *merit >= 1.0)))
+        named(results, point).and(compared).and(Text::prose(&reason(nearest, point, *merit)))
     };
-    let missed = certain_misses(results);
+    let missed = furthest_misses(&results.points);
     let (furthest, explained) = surprises(&missed);
     let lead = format!(
-        "Surprises: of the {} that missed for certain the furthest, one of an experiment{}:",
+        "Surprises: of the {} that missed for certain, for which no changed input accounts, the furthest by the end of the interval that is nearest to the prediction, one of an experiment{}:",
         words::plural(missed.len(), "prediction"),
         if explained.is_some() { ", and the furthest that this run explains" } else { "" }
     );
@@ -131,11 +131,10 @@ fn first<'merits, 'run>(
     all
 }
 
-/// How much of a figure that is bad a mechanism of this run accounts for; else how the source measured.
-fn reason(nearest: &Nearest, point: &PointResult, is_good: bool) -> String {
-    let part = point.influence.as_ref().filter(|_| !is_good);
-    match part {
-        Some(part) => format!("By this run {}.", finding::text(&part.statement)),
+/// How much of what a figure is worse a mechanism of this run accounts for; else how the source measured.
+fn reason(nearest: &Nearest, point: &PointResult, merit: f64) -> String {
+    match assessment::part_of_gap(point, merit) {
+        Some(part) => format!("By this run {part}."),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),
             notes => format!("How it was measured there: {}", uncapitalised(&notes.join(" "))),
@@ -177,25 +176,11 @@ fn timed_alike((alike, all): (usize, usize)) -> String {
     }
 }
 
-/// The predictions that missed for certain, the furthest first.
-fn certain_misses<'run>(results: &'run Results) -> Vec<&'run PointResult> {
-    let is_one = |point: &&PointResult| point.explanation.as_ref().is_some_and(Explanation::is_certain);
-    let mut missed: Vec<&PointResult> = results.points.iter().filter(is_one).collect();
-    sorting::by_number(&mut missed, |point| -point.factor().map_or(0.0, distance));
-    missed
-}
-
 /// The furthest of each experiment, and what one measurement accounts for once; and the furthest with a cause, if none of them has one, so
 /// that a reader sees both.
 fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Option<&'run PointResult>) {
     let mut chosen: Vec<&PointResult> = vec![];
-    // What an input became during the run surprises nobody.
-    let is_of_input = |point: &&PointResult| {
-        let is_near_by_end = point.factor_by_end().is_some_and(|factor| distance(factor) <= FAIR);
-        is_near_by_end || point.explanation.as_ref().is_some_and(Explanation::is_of_input)
-    };
-    let missed = || missed.iter().copied().filter(|point| !is_of_input(point));
-    for point in missed() {
+    for point in missed.iter().copied() {
         let is_new =
             |other: &&PointResult| other.experiment != point.experiment && !is_same_cause(other, point);
         if chosen.len() < SURPRISES && chosen.iter().all(is_new) {
@@ -203,7 +188,7 @@ fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Opt
         }
     }
     let has_cause = |point: &&PointResult| matches!(point.explanation, Some(Explanation::Cause { .. }));
-    let explained = missed().find(has_cause).filter(|_| !chosen.iter().any(has_cause));
+    let explained = missed.iter().copied().find(has_cause).filter(|_| !chosen.iter().any(has_cause));
     if explained.is_some() {
         chosen.truncate(SURPRISES - 1);
     }

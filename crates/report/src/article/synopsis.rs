@@ -2,6 +2,7 @@
 
 use super::beside::{self, Published};
 use super::one_page;
+use super::quotation;
 use super::sections::title;
 use crate::description::FactRow;
 use crate::main_figures::{self, Ranked};
@@ -109,10 +110,11 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
     let points = || shown.figures.iter().filter_map(|figure| figure.main.point());
     let caption = format!(
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
-         predicted before.{usual}{}{}{}",
-        occupancy::mark_legend(points()),
+         predicted before.{usual}{}{}{}{}",
+        occupancy::full_legend(points()),
         at_frequency::legend(points()),
-        denied::legend(points())
+        denied::legend(points()),
+        quotation::legend(shown.figures.iter().map(|figure| &figure.main))
     );
     Section::new(Key::of("opening"), "Summary")
         .say(introduced(results))
@@ -179,8 +181,8 @@ fn main_figures_row(results: &Results, figure: &Ranked, shown: &Opening) -> Row 
     let written = figure.main.written();
     Row::of([
         (shown.name)(figure.experiment),
-        (figure.main.reader_label() + &figure.main.marks(results)).into(),
-        Text::strong(written.median),
+        (figure.main.reader_label() + &figure.main.marks(results) + &quotation::mark(&figure.main)).into(),
+        quotation::value(&figure.main, written.median),
         written.interval.into(),
         figure.main.shared().into(),
         shown.usual.cell(&figure.main.source).into(),
@@ -229,10 +231,9 @@ fn fact_in_words(fact: &FactRow) -> String {
 /// How the values were made, in a few lines.
 fn method() -> Section {
     Section::new(Key::of("synopsis-method"), "Method").say(
-        "Each value is the median over trials in fresh processes, visited in random order until the time was spent, with the 95 % \
-         interval over these trials. Small operations are written in assembly and timed in batches by the processor's counter \
-         (Rust, no root); system calls are counted by a tracer, switches and faults by the kernel. Every prediction was written \
-         to the run file before its point's first trial.",
+        "Each value is the median over trials in fresh processes, in random order, with its 95 % interval. Small operations are \
+         written in assembly and timed in batches by the processor's counter (Rust, no root); system calls are counted by a \
+         tracer, switches and faults by the kernel. Every prediction was written to the run file before its point's first trial.",
     )
 }
 
@@ -245,8 +246,7 @@ fn whole(files: &[(&str, &Path)]) -> Section {
     section.say(
         page.unwrap_or_else(|| Text::plain(""))
             .and(Text::code(format!("fathom report {run} --format html")))
-            .and(" writes the full report from the run file: every figure with its method, interval, prediction and \
-                  evidence."),
+            .and(" writes it: every figure with its method, interval, prediction and evidence."),
     )
 }
 

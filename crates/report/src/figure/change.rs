@@ -6,6 +6,13 @@ use crate::words;
 use fathom_core::quantities::{self, Measure};
 use std::cmp::Ordering;
 
+/// The marks of a curve that are of the state of the core that most of them are of, and of one state of the machine.
+fn in_one_state(marks: &[(f64, Mark)]) -> impl Iterator<Item = (f64, &Mark)> {
+    let state = commonest(marks);
+    let of_state = marks.iter().filter(move |(_, mark)| mark.core == state && mark.states.is_empty());
+    of_state.map(|(setting, mark)| (*setting, mark))
+}
+
 /// The factor between the ends of a curve from which it is said to change.
 const STEEP: f64 = 1.25;
 
@@ -38,9 +45,23 @@ impl Curves<'_> {
             );
             format!("{value} at {along} {}", setting(self.scale, place))
         };
+        // Marks of other states are drawn as well, and may lie further out.
+        let is_part = self.members.iter().any(|curve| in_one_state(&curve.marks).count() < curve.marks.len());
+        let state =
+            span[0].1.core.filter(|_| is_part).map_or_else(String::new, |state| format!(" ({state})"));
+        let (lead, begin) = if is_part {
+            (" Of each curve in the state that most of its marks are of, the", " In one state from")
+        } else {
+            (" The", " From")
+        };
         match self.members.len() {
-            1 => format!(" From {} to {}.", at(one), at(other)),
-            _ => format!(" The steepest is {}: from {} to {}.", curve.name, at(one), at(other)),
+            1 => format!("{begin} {} to {}{state}.", at(one), at(other)),
+            _ => format!(
+                "{lead} largest factor is that of {}: from {} to {}{state}.",
+                curve.name,
+                at(one),
+                at(other)
+            ),
         }
     }
 
@@ -82,12 +103,7 @@ type NamedMark<'a> = (&'a str, &'a Mark);
 /// core the difference would be in part the neighbour's: those of the state that most marks are of. The median of a machine in several
 /// states is of neither, and no extreme.
 fn extremes(marks: &[(f64, Mark)]) -> Option<[(f64, &Mark); 2]> {
-    let state = commonest(marks);
-    let mine = || {
-        let is_one = |mark: &Mark| mark.core == state && mark.value > 0.0 && mark.states.is_empty();
-        let of_state = marks.iter().filter(move |(_, mark)| is_one(mark));
-        of_state.map(|(setting, mark)| (*setting, mark))
-    };
+    let mine = || in_one_state(marks).filter(|(_, mark)| mark.value > 0.0);
     // Where a curve is flat at an extreme, its ends are shown: of equals the first is the least, and the last the greatest.
     let by_value = |one: &(f64, &Mark), other: &(f64, &Mark)| one.1.value.total_cmp(&other.1.value);
     let (least, most) = (mine().min_by(by_value)?, mine().max_by(by_value)?);
@@ -178,8 +194,14 @@ mod tests {
             let members = vec![curve("noisy", [100.0, 200.0], noise), curve("calm", [100.0, 140.0], 1.0)];
             of_delays(members).visible()
         };
-        assert_eq!(shown(49.0), " The steepest is noisy: from 100 ns at delay 0 to 200 ns at delay 1.");
-        assert_eq!(shown(51.0), " The steepest is calm: from 100 ns at delay 0 to 140 ns at delay 1.");
+        assert_eq!(
+            shown(49.0),
+            " The largest factor is that of noisy: from 100 ns at delay 0 to 200 ns at delay 1."
+        );
+        assert_eq!(
+            shown(51.0),
+            " The largest factor is that of calm: from 100 ns at delay 0 to 140 ns at delay 1."
+        );
         let noisy = |values: [f64; 2]| {
             let mark = |value: f64| Mark { ends: Some((1.0, 999.0)), ..mark(value, None) };
             let marks = values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value)));
@@ -187,6 +209,28 @@ mod tests {
         };
         assert_eq!(noisy([100.0, 200.0]), "");
         assert_eq!(noisy([100.0, 110.0]), " Nothing in it changes by more than a factor of 1.25.");
+    }
+
+    #[test]
+    fn where_marks_of_other_states_are_drawn_as_well_the_state_is_said() {
+        let of = |place: f64, value: f64, core| {
+            let ends = Some((0.9 * value, 1.1 * value));
+            (place, Mark { ends, ..mark(value, core) })
+        };
+        let shared = Some("core shared");
+        let curve = |name: &str, last| {
+            let marks = vec![of(0.0, 1.0, shared), of(1.0, 20.0, shared), of(2.0, 30.0, last)];
+            Curve { name: name.to_owned(), marks, trend: None }
+        };
+        let said = |last| of_delays(vec![curve("loads", last), curve("stores", last)]).visible();
+        assert_eq!(
+            said(Some("core alone")),
+            " Of each curve in the state that most of its marks are of, the largest factor is that of stores: from 1.00 ns at delay 0 to 20.0 ns at delay 1 (core shared)."
+        );
+        assert_eq!(
+            said(shared),
+            " The largest factor is that of stores: from 1.00 ns at delay 0 to 30.0 ns at delay 2."
+        );
     }
 
     fn of_delays(members: Vec<Curve<'_>>) -> Curves<'_> {

@@ -152,7 +152,7 @@ impl Hierarchy<'_> {
         let rates = if self.rates.is_empty() { "" } else { lower };
         format!(
             "The memory hierarchy: the time of a load ({}) by the size of what is loaded from{rates}. Names are of the levels found; \
-             dashed lines stand where each ends, half way to the next.",
+             dashed lines stand where each ends: where a load takes 1.5 times as long, or half way to the next.",
             self.latency.name
         )
     }
@@ -205,7 +205,7 @@ mod tests {
             size if size <= second => 5.0,
             _ => 100.0,
         };
-        let level = |name: &str, from, to| Level { name: name.to_owned(), from, to, end: None };
+        let level = |name: &str, from, to| Level { name: name.to_owned(), from, to, end: None, value: 1.0 };
         let levels = [
             level("L1", None, Some(first)),
             level("L2", Some(first), Some(second)),

@@ -1,7 +1,7 @@
 //! Sentences and the numbers in them, as JSON.
 
 use crate::finding;
-use fathom_core::experiment::{Dimension, Figure, Finding, Statement};
+use fathom_core::experiment::{Figure, Finding, Statement};
 use fathom_engine::results::{CrossCheck, Mechanism, MechanismKind};
 use serde::Serialize;
 
@@ -95,12 +95,7 @@ fn figure(figure: &Figure) -> FigureReport<'_> {
         value: finite(figure.found.value),
         low: interval.and_then(|interval| finite(interval.low)),
         high: interval.and_then(|interval| finite(interval.high)),
-        // A ratio of such a figure is printed as one number.
-        states: figure
-            .found
-            .states
-            .filter(|_| matches!(figure.found.dimension, Dimension::Of(_)))
-            .map(|states| states.map(|state| state.value)),
+        states: figure.found.states.map(|states| states.map(|state| state.value)),
         unit: finding::unit(figure.found.dimension),
     }
 }

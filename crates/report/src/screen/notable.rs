@@ -5,11 +5,10 @@ use crate::text::Style;
 use crate::text::clipped_with;
 use crate::usual::UsualFigures;
 use crate::words::{self, plural};
-use crate::{finding, precision, run};
+use crate::{finding, run};
 use fathom_core::experiment::{Found, statement};
 use fathom_core::quantities;
-use fathom_core::sorting;
-use fathom_engine::results::{Agreement, MechanismKind, PointResult, Results, distance};
+use fathom_engine::results::{Agreement, MechanismKind, PointResult, Results, furthest_misses};
 
 /// The place of the other causes, as the screen names it.
 const FULL: &str = "with --full";
@@ -27,9 +26,6 @@ const MOST_UNUSUAL: usize = 3;
 
 /// The most missed predictions named.
 const MOST_MISSES: usize = 1;
-
-/// Only predictions that missed by more than this factor are named.
-const FAR: f64 = fathom_engine::results::FAIR;
 
 /// The most important findings, each with its mark: ✗ an error, → a cause, ! a caution. `elsewhere` is the place of the
 /// causes that are not named.
@@ -202,23 +198,10 @@ fn doubts(results: &Results) -> Vec<String> {
     all.iter().map(sentence).chain(rest).collect()
 }
 
-/// The predictions that missed furthest, one per experiment; only of figures that are not in doubt.
+/// The predictions that missed furthest, as the conclusion has them.
 fn misses(results: &Results) -> Vec<String> {
-    let mut worst: Vec<(&PointResult, f64)> = vec![];
-    for name in results.experiments() {
-        let mine = results.of_experiment(name).filter(|point| is_sure(point));
-        let factors = mine.filter_map(|point| Some((point, point.factor()?)));
-        worst.extend(factors.max_by(|one, other| distance(one.1).total_cmp(&distance(other.1))));
-    }
-    worst.retain(|(_, factor)| distance(*factor) > FAR);
-    sorting::by_number(&mut worst, |(_, factor)| -distance(*factor));
-    worst.iter().take(MOST_MISSES).filter_map(|(point, factor)| missed(results, point, *factor)).collect()
-}
-
-/// Whether the point's evidence holds and its interval is narrow enough to show that it missed.
-fn is_sure(point: &PointResult) -> bool {
-    let narrow = precision::reach(point).is_some_and(|width| width < 1.0 / FAR);
-    point.evidence_holds() && narrow
+    let furthest = furthest_misses(&results.points).into_iter().take(MOST_MISSES);
+    furthest.filter_map(|point| missed(results, point, point.factor()?)).collect()
 }
 
 fn missed(results: &Results, point: &PointResult, factor: f64) -> Option<String> {

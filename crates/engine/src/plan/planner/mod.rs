@@ -190,18 +190,8 @@ impl Planner {
 
     /// A visit of parts whose cost is unknown, or the settlement; `None` if it is as before.
     fn pilot(&mut self, now: Now) -> Option<Step> {
-        // Once the first pilot is over, nothing is begun that costs too much by what its neighbours cost.
-        let open: Vec<bool> = (0..self.goals.len())
-            .map(|part| {
-                let unknown = !self.costs.knows(part) && done(&self.layout, part, now).is_some();
-                unknown && (!self.settled || self.may_fit(part, now))
-            })
-            .collect();
-        while let Some((parts, limit)) = self.pilot.next(&self.layout, now.elapsed, |part| open[part]) {
-            let end = self.end_of_unknown(&parts, now);
-            if end > 0.0 {
-                return Some(self.visit(&parts, CoreWanted::Any, (limit.min(end), end), now));
-            }
+        if let Some(step) = self.unknown(now) {
+            return Some(step);
         }
         self.phase = Phase::Promise;
         self.prices = self.costs.prices(&self.layout);
@@ -212,6 +202,26 @@ impl Planner {
         self.compare_prices();
         self.settled = true;
         Some(Step::Settle(self.settlement(now)))
+    }
+
+    /// A visit of parts whose cost is unknown; `None` if none is left that may be begun.
+    fn unknown(&mut self, now: Now) -> Option<Step> {
+        let mut pilot = std::mem::take(&mut self.pilot);
+        let is_wanted = |part: usize| {
+            let unknown = !self.costs.knows(part) && done(&self.layout, part, now).is_some();
+            // Once the first pilot is over, nothing is begun that costs too much by what its neighbours cost.
+            unknown && (!self.settled || self.may_fit(part, now))
+        };
+        let mut begin = None;
+        while let Some((parts, limit)) = pilot.next(&self.layout, now.elapsed, is_wanted) {
+            let end = self.end_of_unknown(&parts, now);
+            if end > 0.0 {
+                begin = Some((parts, (limit.min(end), end)));
+                break;
+            }
+        }
+        self.pilot = pilot;
+        begin.map(|(parts, limits)| self.visit(&parts, CoreWanted::Any, limits, now))
     }
 
     /// A visit that keeps the promise, or a changed settlement; `None` once nothing is left of the promise.

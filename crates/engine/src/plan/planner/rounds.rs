@@ -146,7 +146,8 @@ impl Planner {
                 || self.may_lack_alone(*part, now)
                 || self.is_wide_main_figure(*part, now)
         };
-        let besides = (0..self.goals.len()).filter(|part| self.is_affordable(*part) && !parts.contains(part));
+        let besides = (0..self.goals.len())
+            .filter(|part| self.is_affordable(*part) && parts.binary_search(part).is_err());
         let besides: Vec<usize> = besides.filter(is_besides).collect();
         parts.extend(besides);
         parts

@@ -47,20 +47,21 @@ impl BesideOne {
     pub(super) fn of(known: &Known) -> Option<BesideOne> {
         let (cores, together) = most(&TOGETHER, known)?;
         let all = TOGETHER.all(known);
-        let by = |method: &str, threads| {
-            let is_mine =
-                |point: &Point| point.is("method", method) && point.number_of("threads") == Some(threads);
-            let mine = all.iter().filter(|(point, rate)| is_mine(point) && !rate.is_mixture);
-            mine.map(|(_, rate)| *rate).max_by(|one, other| one.at_least().total_cmp(&other.at_least()))
+        let of_number = |number| {
+            let of = move |(point, rate): &&(&Point, Found)| {
+                point.number_of("threads") == Some(number) && !rate.is_mixture
+            };
+            all.iter().filter(of)
         };
-        let methods = all.iter().filter_map(|(point, _)| point.name_of("method"));
-        let alike = methods.filter_map(|method| Some((by(method, cores)?, by(method, 1)?)));
-        if let Some((together, one)) =
-            alike.max_by(|(one, _), (other, _)| one.at_least().total_cmp(&other.at_least()))
-        {
+        let by_one = |method: &str| of_number(1).find(|(point, _)| point.is("method", method));
+        let alike = of_number(cores).filter_map(|(point, _)| {
+            let (_, one) = by_one(point.name_of("method")?)?;
+            Some((*one, (*point).clone()))
+        });
+        if let Some((one, together)) = known.best(TOGETHER.experiment, alike) {
             return Some(BesideOne { cores, together, one });
         }
-        let one = READ.surest(known).map(|(_, rate)| rate).filter(|rate| !rate.is_mixture)?;
+        let one = READ.best(known).map(|(_, rate)| rate).filter(|rate| !rate.is_mixture)?;
         Some(BesideOne { cores, together, one })
     }
 
@@ -87,9 +88,10 @@ fn most(of: &Selector, known: &Known) -> Option<(u64, Found)> {
 }
 
 fn best(of: &Selector, threads: u64, known: &Known) -> Option<Found> {
-    let rates = of.along("threads", known).into_iter();
-    let mine = rates.filter(|(number, rate)| *number == threads && !rate.is_mixture).map(|(_, rate)| rate);
-    mine.max_by(|one, other| one.at_least().total_cmp(&other.at_least()))
+    let is_mine =
+        |(point, rate): &(&Point, Found)| point.number_of("threads") == Some(threads) && !rate.is_mixture;
+    let mine = of.all(known).into_iter().filter(is_mine).map(|(point, _)| ((), point.clone()));
+    known.best(of.experiment, mine).map(|((), rate)| rate)
 }
 
 fn judge(premises: &Premises) -> Option<Conclusion> {

@@ -6,7 +6,7 @@ use super::{shared_path, wake_up};
 use crate::results::accuracy::CLOSE;
 use crate::results::influence_part::InfluencePart;
 use crate::results::{PointResult, vm_exit};
-use fathom_core::experiment::{Found, Known, Selector, Statement, TermEvent, statement};
+use fathom_core::experiment::{Dimension, Found, Known, Selector, Statement, TermEvent, statement};
 use fathom_core::quantity::Unit;
 
 /// A part of a whole, with the words for both.
@@ -54,14 +54,35 @@ pub fn mark(points: &mut [PointResult], known: &Known, mechanisms: &[Mechanism])
         mechanisms.iter().any(is_it)
     };
     let at_work: Vec<&Influence> = INFLUENCES.iter().chain([&EXITS]).filter(is_at_work).collect();
+    let predicted = predictions(points, known);
     for point in points.iter_mut().filter(|point| point.evidence_holds()) {
-        point.influence = at_work.iter().find_map(|influence| part_of(point, influence, known));
+        point.influence = at_work.iter().find_map(|influence| part_of(point, influence, (known, &predicted)));
     }
 }
 
-fn part_of(point: &PointResult, influence: &Influence, known: &Known) -> Option<InfluencePart> {
+/// What was predicted of every point before anything was measured, as if it had been measured: a prediction that takes figures of the run
+/// has measured parts in it.
+fn predictions<'run>(points: &[PointResult], known: &Known<'run>) -> Known<'run> {
+    let mut predicted = Known::new(known.machine, None);
+    for point in points {
+        if let Some(prediction) =
+            point.prediction.as_ref().filter(|prediction| !prediction.has_figures_of_the_run())
+        {
+            let total = Found::exact(prediction.total(), Dimension::Of(point.unit));
+            predicted.learn(&point.experiment, &point.point, total);
+        }
+    }
+    predicted
+}
+
+fn part_of(
+    point: &PointResult,
+    influence: &Influence,
+    (known, predicted): (&Known, &Known),
+) -> Option<InfluencePart> {
     let whole = point.figure().filter(|whole| whole.is_of_one_state() && !whole.is_mixture)?;
-    let Portion { takes, part, share, of } = (influence.portion)(&WholeFigure { point, whole }, known)?;
+    let figure = WholeFigure { point, whole };
+    let Portion { takes, part, share, of } = (influence.portion)(&figure, known)?;
     // Of one trial in another state there is no interval, and a cause has no share without one.
     let is_one =
         share.ends().is_some() && part.is_positive() && share.value < 1.0 && share.is_of_one_core_state();
@@ -75,6 +96,33 @@ fn part_of(point: &PointResult, influence: &Influence, known: &Known) -> Option<
             share = share.named(&format!("{takes}, share"))
         ),
         share,
+        of_difference: of_difference(&figure, influence, (&takes, part), predicted),
+    })
+}
+
+/// What a part is beyond what was predicted of it, as a share of what the whole is beyond its prediction: the rest of the part was
+/// predicted, and is no cause. Only of a time, whose parts add up.
+fn of_difference(
+    figure: &WholeFigure,
+    influence: &Influence,
+    (takes, part): (&str, Found),
+    predicted: &Known,
+) -> Option<Statement> {
+    let is_time = figure.point.unit == Unit::Nanoseconds;
+    let prediction = figure.point.prediction.as_ref()?;
+    (is_time && !prediction.has_figures_of_the_run()).then_some(())?;
+    let whole = Found::exact(prediction.total(), figure.whole.dimension);
+    let expected = (influence.portion)(&WholeFigure { whole, ..*figure }, predicted)?.part;
+    let share = part.minus(expected).share_of(figure.whole.beyond(whole)?);
+    let (low, high) = share.ends()?;
+    (low > 0.0 && low < 1.0 && high.is_finite() && share.value >= LEAST).then(|| {
+        statement!(
+            "{takes} {part}, {expected} predicted: {share} of the difference",
+            takes,
+            part = part.named(takes),
+            expected = expected.named(&format!("{takes}, predicted")),
+            share = share.named(&format!("{takes}, share of what was not predicted"))
+        )
     })
 }
 
@@ -195,7 +243,7 @@ mod tests {
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::{Basis, Placement, Prediction};
     use fathom_core::machine::Fact;
-    use fathom_core::statistics::{Estimate, Interval};
+    use fathom_core::statistics::{Estimate, Interval, Measured};
 
     fn point(of: &Selector, value: f64) -> PointResult {
         let interval = Some(Interval { low: 0.99 * value, high: 1.01 * value });
@@ -235,6 +283,55 @@ mod tests {
         assert_eq!(entry.as_deref(), Some("entering the kernel and leaving it takes {125} of it, {0.5}"));
         let fork = said(point(&process::FORK, 200.0), "process_against_thread", &[(&process::VFORK, 50.0)]);
         assert_eq!(fork.as_deref(), Some("an address space of its own takes {150} of it, {0.75}"));
+    }
+
+    /// Of 250 ns, 100 predicted, 125 are the entry, 80 predicted: 45 of the 150 that are missing.
+    #[test]
+    fn a_part_of_a_difference_is_what_it_is_beyond_its_own_prediction() {
+        let assumed = |total: f64| Basis::assumed(total, "a test");
+        let predicted = |of: &Selector, value: f64, total: Basis| PointResult {
+            prediction: Some(Prediction::new().software("work", 1.0, total)),
+            ..point(of, value)
+        };
+        let parted = |entry: f64, whole: Basis| {
+            let machine = planted::machine();
+            let mut known = Known::new(&machine, None);
+            kernel_entry::ALONE.plant(&mut known, 125.0);
+            let mut points = [
+                predicted(&kernel_entry::NOTHING, 250.0, whole),
+                predicted(&kernel_entry::ALONE, 125.0, assumed(entry)),
+            ];
+            mark(&mut points, &known, &[mechanism("kernel_entry")]);
+            let [point, _] = points;
+            point.influence.unwrap().of_difference.map(|statement| statement.plain())
+        };
+        let of = |entry: f64| parted(entry, assumed(100.0));
+        let part = "entering the kernel and leaving it takes {125}, {80} predicted: {0.3} of the difference";
+        assert_eq!(of(80.0).as_deref(), Some(part));
+        assert_eq!(of(125.0), None, "all of it was predicted");
+        let taken = Basis::measured(100.0, kernel_entry::ALONE.experiment, kernel_entry::ALONE.point(&[]));
+        assert_eq!(parted(80.0, taken), None, "its prediction has the measured entry in it");
+        let alone =
+            said(point(&kernel_entry::NOTHING, 250.0), "kernel_entry", &[(&kernel_entry::ALONE, 125.0)]);
+        assert!(alone.is_some(), "a part of the whole");
+    }
+
+    /// A machine that takes 100 ns in all enters the kernel in no more: of the 150 that this one takes beyond it, 25 are the entry at least.
+    #[test]
+    fn of_a_difference_to_a_machine_whose_parts_are_unknown_the_least_is_known() {
+        let share = |low: f64| {
+            let measured = Measured { value: 0.5, interval: Some(Interval { low, high: 0.52 }) };
+            Found::measured(measured, Dimension::Share)
+        };
+        let part = |low: f64| InfluencePart {
+            mechanism: "kernel_entry",
+            statement: Statement::default(),
+            share: share(low),
+            of_difference: None,
+        };
+        let least = part(0.5).least_of_difference_to(0.4).unwrap();
+        assert!((least - 25.0 / 150.0).abs() < 1e-9, "{least}");
+        assert_eq!(part(0.4).least_of_difference_to(0.4), None);
     }
 
     #[test]

@@ -27,7 +27,7 @@ const LOAD: Selector = Selector::only(
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
     // A rate of several states has no one number of lines.
-    let (point, rate) = READ.surest(known).filter(|(_, rate)| !rate.is_mixture)?;
+    let (point, rate) = READ.best(known).filter(|(_, rate)| !rate.is_mixture)?;
     let chases = CHASES.along("chases", known);
     let (_, chase) = chases.first().filter(|(chases, load)| *chases == 1 && !load.is_mixture)?;
     let bytes = chased(known)?;
@@ -96,19 +96,23 @@ fn together(premises: &Premises) -> Option<Statement> {
     let beside = BesideOne::of(premises.known)?;
     let cores = beside.cores;
     let times = beside.times().named("read by all cores over one");
+    // The best rate of one may be of another experiment: the ratio is to this.
+    let one = beside.one.named("read by one, beside which all cores stand");
     if beside.is_more() {
         Some(statement!(
-            " {cores} cores read {times} times as much as one: what limits the reading of one is its own, as its lines in flight are, and \
-             not the memory.",
-            times
+            " {cores} cores read {times} times as much as one that reads {one}: what limits the reading of one is its own, as its lines in flight \
+             are, and not the memory.",
+            times,
+            one
         ))
     } else {
         // Where CPUs farther apart read more, that is of the path which those near each other share.
         let is_of_the_path = shared_path::judge(premises).is_some();
         (beside.is_no_more() && !is_of_the_path).then(|| {
             statement!(
-                " {cores} cores read less than {most} times as much as one: the lines in flight of one core are not the limit of its reading.",
-                most = MORE.to_string()
+                " {cores} cores read less than {most} times as much as one that reads {one}: the lines in flight of one core are not the limit of its reading.",
+                most = MORE.to_string(),
+                one
             )
         })
     }
@@ -153,7 +157,7 @@ mod tests {
         );
         assert!(
             because.contains(
-                "2 cores read {1.9} times as much as one: what limits the reading of one is its own"
+                "2 cores read {1.9} times as much as one that reads {10000000000}: what limits the reading of one is its own"
             ),
             "{because}"
         );
@@ -191,7 +195,9 @@ mod tests {
         assert!(alike.contains("the lines in flight of one core are not the limit"), "{alike}");
         let little_more = conclusion(11e9, None).because.plain();
         assert!(
-            little_more.contains("cores read less than 1.2 times as much as one: the lines"),
+            little_more.contains(
+                "cores read less than 1.2 times as much as one that reads {10000000000}: the lines"
+            ),
             "{little_more}"
         );
     }

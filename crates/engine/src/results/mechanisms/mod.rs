@@ -3,11 +3,13 @@
 
 mod adjacent_line;
 mod arguments;
+mod cache_stream;
 mod common_limit;
 pub(super) mod device_limit;
 mod fault_around;
 mod flat_load;
 mod guest_exit;
+mod idle_time;
 mod influence;
 mod kernel_entry;
 mod lines_in_flight;
@@ -19,6 +21,7 @@ mod remote_order;
 mod shared_cache;
 mod shared_path;
 mod stream_ramp;
+mod two_read_times;
 mod wake_up;
 mod write_allocate;
 
@@ -88,6 +91,7 @@ impl Rule {
 /// In the order of the report: the most far-reaching first.
 const RULES: &[Rule] = &[
     wake_up::RULE,
+    idle_time::RULE,
     guest_exit::RULE,
     shared_path::RULE,
     kernel_entry::RULE,
@@ -97,6 +101,7 @@ const RULES: &[Rule] = &[
     adjacent_line::RULE,
     flat_load::RULE,
     device_limit::RULE,
+    two_read_times::RULE,
     process::RULE,
     read_ahead::RULE,
     read_around::RULE,

@@ -58,20 +58,24 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     if read.value <= page || !dearer {
         return None;
     }
-    let headline = statement!(
-        "A page fault on a file that is not cached reads {read} around its page: in random order, a block \
-         through a mapping costs {ratio} times as much as without read-around.",
-        read = read.named("read by one fault"),
-        ratio = random.over(without).named("random by mapping, with read-around over without")
-    );
-    let because = statement!(
-        "A random block of 4 KiB takes {random}, with read-around turned off by madvise(2) \
-         {without}.{in_order}{window}",
+    let beside = statement!(
+        "a block through a mapping takes {random}, with read-around turned off by madvise(2) {without}",
         random = random.named("random block by mapping"),
-        without = without.named("random block by mapping, no read-around"),
-        in_order = in_order(known),
-        window = window(read.value, known)
+        without = without.named("random block by mapping, no read-around")
     );
+    // Of several states there is no one ratio.
+    let ratio = (!random.is_mixture && !without.is_mixture).then(|| {
+        let ratio = random.over(without).named("random by mapping, with read-around over without");
+        statement!(", {ratio} times as much", ratio)
+    });
+    let headline = statement!(
+        "A page fault on a file that is not cached reads {read} around its page: in random order, {beside}{ratio}.",
+        read = read.named("read by one fault"),
+        beside,
+        ratio
+    );
+    let because =
+        statement!("{in_order}{window}", in_order = in_order(known), window = window(read.value, known));
     Some(Conclusion::of(headline, because))
 }
 
@@ -79,7 +83,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 fn in_order(known: &Known) -> Statement {
     IN_ORDER.found(known).map_or_else(Statement::default, |each| {
         statement!(
-            " In sequential order the pages read around are used: {each} a block.",
+            "In sequential order the pages read around are used: {each} a block. ",
             each = each.named("block in sequence by mapping")
         )
     })
@@ -94,7 +98,7 @@ fn window(read: f64, known: &Known) -> Statement {
     let window = Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let same = if read as u64 == bytes { ", as much as a fault reads" } else { "" };
     statement!(
-        " The device's window of read-ahead is {window}{same}.",
+        "The device's window of read-ahead is {window}{same}.",
         window = window.named("window of read-ahead")
     )
 }
@@ -117,8 +121,22 @@ mod tests {
     fn random_blocks_pay_for_what_is_read_around_them() {
         let text = text(8_388_608.0, 6e6).expect("a mechanism");
         assert!(text.contains(
-            "reads {8388608} around its page: in random order, a block through a mapping costs {100} times"
+            "reads {8388608} around its page: in random order, a block through a mapping takes {6000000}, with read-around turned off by \
+             madvise(2) {60000}, {100} times as much."
         ));
+    }
+
+    #[test]
+    fn of_a_time_of_two_states_there_is_no_ratio() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        READ.plant(&mut known, 8_388_608.0);
+        RANDOM.plant(&mut known, 6e6);
+        let of_two =
+            Found { is_mixture: true, ..fathom_described::found(60e3, Dimension::Of(Unit::Nanoseconds)) };
+        known.learn(WITHOUT.experiment, &WITHOUT.point(&[]), of_two);
+        let text = judge(&Premises { known: &known, points: &[] }).expect("a mechanism").headline.plain();
+        assert!(text.ends_with("by madvise(2) {60000}."), "{text}");
     }
 
     #[test]

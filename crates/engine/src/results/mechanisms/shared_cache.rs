@@ -1,16 +1,21 @@
 //! The usable part of a last-level cache that is shared with others: loads, reading at full speed and reads of cached files
-//! each exceed it at some size, and these sizes agree.
+//! each exceed it at some size, and these sizes agree. Where a chase of loads and a stream do not, both are told: a chase comes back to a
+//! line later than a stream of the same set, and finds what others have left of it.
 
+use super::cache_stream::CacheStream;
 use super::{Conclusion, Premises, Rule};
-use crate::results::accuracy::CLOSE;
+use crate::results::accuracy::{CLOSE, FAIR};
 use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::{Dimension, Found, Known, Levels, Point, Selector, Statement, statement};
+use fathom_core::experiment::{
+    CoreUse, Dimension, Found, Known, Levels, Point, Selector, Statement, statement,
+};
 use fathom_core::quantity::{Unit, declared};
 
 pub(super) const RULE: Rule = Rule {
     name: "usable_last_cache",
     condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared; or the level that a \
-                curve of loads shows ends below half of what is declared, with its whole interval",
+                curve of loads shows ends below half of what is declared, with its whole interval; what they find is usable where \
+                streams in the same state of the core agree within a factor of 2",
     judge,
     points: &[LOADS, FILES, READ],
 };
@@ -29,7 +34,7 @@ const FILES: Selector = Selector::only(
         ("file", Any),
     ],
 );
-const READ: Selector = Selector::only(
+pub(super) const READ: Selector = Selector::only(
     "memory/bandwidth",
     &[("kind", Name("read")), ("level", Any), ("method", Any), ("size", Any)],
 );
@@ -40,15 +45,29 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let stated = known.machine.data_cache_bytes(cpu, known.machine.last_level(cpu)?)?;
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let level = format!("L{}", known.machine.last_level(cpu)?);
-    let shown = shown(premises);
+    let shown = shown(premises, known);
     let others = [cached_files(known), full_speed(stated, known)].into_iter().flatten();
     let all: Vec<Edge> =
         loads(known).map(|own| [own].into_iter().chain(others).collect()).unwrap_or_default();
     let below = all.iter().all(|edge| edge.beyond < stated);
     if all.len() < 2 || !below {
-        return far_below(&level, size(stated), &shown?);
+        let main = known.decided_by.and_then(|main| self::shown(premises, main));
+        return far_below(&level, size(stated), &shown?, main.as_ref(), known);
     }
     let (least, most) = bounds(&all);
+    let stream = CacheStream::of(stated, all[0].core, known);
+    let is_denied = |stream: &&CacheStream| stream.agrees_with(least as f64, most as f64) == Some(false);
+    let denied_by = stream.as_ref().filter(is_denied);
+    if denied_by.is_some() || are_apart(&all) {
+        let part = statement!(
+            "between {within} and {beyond}",
+            within = size(all[0].within).named("last cache, all of it found by a chase"),
+            beyond = size(all[0].beyond).named("last cache, not found by a chase")
+        );
+        let headline = between_visits(size(stated), part, "", denied_by);
+        let edges = Statement::joined(all.into_iter().map(|edge| edge.statement), "; ")?;
+        return Some(Conclusion::of(headline, statement!("{edges}. {APART}", edges)));
+    }
     let is_visible = shown.is_none_or(|shown| shown.named(&level).is_some());
     let beyond_second = (!is_visible).then(|| beyond_the_second(known, least)).flatten();
     let headline = headline(is_visible, size(stated), [size(least), size(most)], beyond_second);
@@ -59,8 +78,38 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 const WHY: &str =
     "The rest may be used by other guests, or not be available to this one; that is not visible from inside.";
 
-/// By a flat part of the curve of loads alone, if its end is certainly below half of what is declared.
-fn far_below(level: &str, declared: Found, shown: &Levels) -> Option<Conclusion> {
+const UNDECIDED: &str = "What a stream finds of it was not measured in the same state of the core, or its rate does not tell: what this core \
+                         can use is open.";
+
+const APART: &str = "A chase comes back to a line later than a stream of the same set does, and others may have used the cache meanwhile: that, \
+                     and what the translation of addresses adds, are not distinguished here, so neither is what this core can use.";
+
+/// What a chase finds of the cache when it comes back, which is not what can be used of it; beside a stream that finds another part.
+fn between_visits(declared: Found, part: Statement, on: &str, denied_by: Option<&CacheStream>) -> Statement {
+    statement!(
+        "Of the last-level cache, declared as {declared}, {part} are kept between two visits of a chase of loads{on}{stream}.",
+        declared = declared.named("last cache, declared"),
+        part,
+        on,
+        stream = denied_by.map(|stream| statement!("; {stream}", stream = stream.statement()))
+    )
+}
+
+/// Whether a size that one way finds is more than twice one that another does not.
+fn are_apart(all: &[Edge]) -> bool {
+    let most = all.iter().map(|edge| edge.within).max().unwrap_or(0);
+    let least = all.iter().map(|edge| edge.beyond).min().unwrap_or(0);
+    most as f64 > FAIR * least as f64
+}
+
+/// By a flat part of the curve of loads, if its end is certainly below half of what is declared.
+fn far_below(
+    level: &str,
+    declared: Found,
+    shown: &Levels,
+    main: Option<&Levels>,
+    known: &Known,
+) -> Option<Conclusion> {
     let end = shown.named(level)?.end?;
     end.ends().filter(|(_, high)| *high < declared.value / 2.0)?;
     let share = end.share_of(declared).named("last cache, found over declared");
@@ -69,17 +118,45 @@ fn far_below(level: &str, declared: Found, shown: &Levels) -> Option<Conclusion>
         Some(pages) => format!(" on other than {pages} pages"),
         None => String::new(),
     };
-    let headline = statement!(
-        "Of the last-level cache, declared as {declared}, loads of this core{on} find {end}.",
-        declared = declared.named("last cache, declared"),
-        on,
-        end = end.named("last cache, end of its level")
-    );
+    let stream = CacheStream::of(declared.value as u64, end.core, known);
+    let part = statement!("{end}", end = end.named("last cache, end of its level"));
+    let agreed = stream.as_ref().and_then(|stream| stream.agrees_with(end.value, end.value));
+    let (headline, why) = match (agreed, &stream) {
+        (Some(true), Some(stream)) => {
+            let headline = statement!(
+                "Of the last-level cache, declared as {declared}, this core can use {part}: loads{on} find it, and {stream}.",
+                declared = declared.named("last cache, declared"),
+                part,
+                on,
+                stream = stream.statement()
+            );
+            (headline, WHY)
+        }
+        (Some(false), denied_by) => (between_visits(declared, part, &on, denied_by.as_ref()), APART),
+        _ => (between_visits(declared, part, &on, None), UNDECIDED),
+    };
     let because = statement!(
-        "The level that the curve of loads shows ends at {share} of what is declared. {WHY}",
-        share
+        "The level that the curve of loads shows ends at {share} of what is declared. {main}{why}",
+        share,
+        main = main.map(|main| of_main(level, main)),
+        why
     );
     Some(Conclusion::of(headline, because))
+}
+
+/// What the curve of the main figures shows of the level, where this is of others.
+fn of_main(level: &str, main: &Levels) -> Statement {
+    let core = main.levels.iter().find_map(|level| level.end?.core);
+    let of =
+        if core == Some(CoreUse::Alone) { "With the core alone" } else { "In the curve of the main figures" };
+    match main.named(level).map(|level| level.end) {
+        Some(Some(end)) => {
+            let end = Found { core: None, ..end }.named("last cache, end of its level by the main figures");
+            statement!("{of} it ends at {end}. ", end)
+        }
+        Some(None) => statement!("{of} its end is uncertain. "),
+        None => statement!("{of} no flat part ends there. "),
+    }
 }
 
 /// What is known of the end of the last-level cache, between two sizes: of a level that the curve of loads does not show it is not said
@@ -129,16 +206,18 @@ fn beyond_the_second(known: &Known, within: u64) -> Option<Statement> {
 
 /// The levels that the curves of loads show, by the function that every report takes its levels from; where they show none at all, too
 /// little is known to say that one is missing.
-fn shown(premises: &Premises) -> Option<Levels> {
+fn shown(premises: &Premises, known: &Known) -> Option<Levels> {
     let loads = premises.points.iter().find(|point| point.experiment == LOADS.experiment);
     let method = loads.and_then(|point| point.method().ok())?;
-    (method.about().shown.levels)(premises.known)
+    (method.about().shown.levels)(known)
 }
 
 /// The two sizes between which a working set no longer fits into the cache.
 struct Edge {
     within: u64,
     beyond: u64,
+    /// The state of the core of what is beyond.
+    core: Option<CoreUse>,
     statement: Statement,
 }
 
@@ -171,7 +250,7 @@ fn loads(known: &Known) -> Option<Edge> {
         memory = memory.named("a load from memory, the largest array"),
         size = declared::size(*size)
     );
-    Some(Edge { within, beyond, statement })
+    Some(Edge { within, beyond, core: memory.core, statement })
 }
 
 /// By cached files: one that fits into the cache is copied faster than one that does not.
@@ -189,7 +268,7 @@ fn cached_files(known: &Known) -> Option<Edge> {
         slowest = slowest.named("block of a large cached file"),
         beyond = declared::size(beyond)
     );
-    Some(Edge { within, beyond, statement })
+    Some(Edge { within, beyond, core: slowest.core, statement })
 }
 
 /// By reading at the rate of memory a set that fits into the declared cache.
@@ -209,6 +288,7 @@ fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
     as_memory.then(|| Edge {
         within: second.0,
         beyond: set,
+        core: rate.core,
         statement: statement!(
             "{set} are read at {rate}, as memory is ({memory})",
             set = declared::size(set),
@@ -287,13 +367,57 @@ mod tests {
         let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
         let said = |within: f64| {
             let end = fathom_described::found_within(within, (10 * MIB) as f64, Dimension::Of(Unit::Bytes));
-            let level = Level { name: "L3".to_owned(), from: None, to: Some(end.value), end: Some(end) };
+            let level =
+                Level { name: "L3".to_owned(), from: None, to: Some(end.value), end: Some(end), value: 16.0 };
             let shown = Levels { of: Point::new(), along: "size", levels: vec![], elsewhere: vec![level] };
-            far_below("L3", size(32 * MIB), &shown).map(|conclusion| conclusion.headline.plain())
+            let machine = planted::machine();
+            let known = Known::new(&machine, None);
+            let none = Levels { elsewhere: vec![], ..shown.clone() };
+            let conclusion = far_below("L3", size(32 * MIB), &shown, Some(&none), &known)?;
+            Some(format!("{} {}", conclusion.headline.plain(), conclusion.because.plain()))
         };
         let small = said(0.2).expect("a conclusion");
-        assert!(small.ends_with(&format!("find {{{}}}.", 10 * MIB)), "{small}");
+        let text = format!("{{{}}} are kept between two visits of a chase of loads", 10 * MIB);
+        assert!(small.contains(&text) && small.contains("what this core can use is open"), "{small}");
+        assert!(small.contains("In the curve of the main figures no flat part ends there. "), "{small}");
         assert_eq!(said(0.7), None, "it may be more than half");
+    }
+
+    #[test]
+    fn a_size_is_usable_only_where_a_stream_agrees_with_the_loads() {
+        use fathom_core::experiment::Level;
+        let machine = declaring(32 * MIB);
+        let said = |end_mib: f64, rate: f64| {
+            let mut known = Known::new(&machine, None);
+            for (level, mib, rate) in [("L3", 4, rate), ("memory", 128, 10e9)] {
+                let at = [("level", json!(level)), ("method", json!("sse")), ("size", json!(mib * MIB))];
+                READ.plant_at(&mut known, &at, rate);
+            }
+            let end = fathom_described::found(end_mib * MIB as f64, Dimension::Of(Unit::Bytes));
+            let level = Level { name: "L3".to_owned(), from: None, to: None, end: Some(end), value: 16.0 };
+            let shown = Levels { of: Point::new(), along: "size", levels: vec![level], elsewhere: vec![] };
+            let declared = Found::exact((32 * MIB) as f64, Dimension::Of(Unit::Bytes));
+            far_below("L3", declared, &shown, None, &known).expect("a conclusion").headline.plain()
+        };
+        let alike = said(3.0, 36e9);
+        assert!(
+            alike.contains("this core can use {3145728}: loads find it, and a stream reads 4 MiB"),
+            "{alike}"
+        );
+        let more = said(1.25, 36e9);
+        let both = "{1310720} are kept between two visits of a chase of loads; a stream reads 4 MiB at {36000000000}, {3.6} times as fast \
+                    as memory ({10000000000})";
+        assert!(more.contains(both) && !more.contains("can use"), "{more}");
+    }
+
+    #[test]
+    fn loads_and_files_that_end_at_unlike_sizes_tell_no_usable_one() {
+        let apart = conclusion(480 * MIB, [200.0, 600.0, 610.0]);
+        let headline = apart.expect("a conclusion").headline.plain();
+        assert!(headline.contains("usable"), "16 MiB and 16 MiB are alike: {headline}");
+        let edge = |within: u64, beyond: u64| Edge { within, beyond, core: None, statement: "".into() };
+        assert!(are_apart(&[edge(16 * MIB, 32 * MIB), edge(MIB, 4 * MIB)]));
+        assert!(!are_apart(&[edge(16 * MIB, 32 * MIB), edge(4 * MIB, 8 * MIB)]));
     }
 
     #[test]

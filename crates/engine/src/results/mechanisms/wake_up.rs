@@ -3,17 +3,16 @@
 
 use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
-use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::{Dimension, Found, Known, Placement, Point, Selector, Statement, statement};
+use fathom_core::experiment::At::{Name, Number};
+use fathom_core::experiment::{Found, Known, Placement, Point, Selector, Statement, statement};
 use fathom_core::machine::Machine;
-use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "idle_wake_up",
     condition: "a hand-over across CPUs costs over twice as much as on one CPU, and the extra cost of another \
                 operation across CPUs equals its number of wake-ups within a factor of 1.25, and is known within a factor of 2",
     judge,
-    points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, SOCKET, USER_FAULT, SLEEP, FUTEX],
+    points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, SOCKET, USER_FAULT, SLEEP],
 };
 
 pub(super) const HAND_OVER: Selector =
@@ -42,13 +41,6 @@ const SLEEP: Selector = Selector::only(
     "cpu/wake_up",
     &[("timer", Name("timerfd")), ("slack", Number(1)), ("sleep", Number(1_000_000))],
 );
-
-/// A waiter that a futex wakes, by the length of its wait.
-const FUTEX: Selector = Selector::only(
-    "cpu/spin_or_sleep",
-    &[("figure", Name("latency")), ("way", Name("futex")), ("length", Any)],
-)
-.at(Placement::AcrossCpus);
 
 /// Operations that wake an idle CPU, with the number of wake-ups.
 const OTHERS: [(&str, Selector, f64); 3] = [
@@ -95,13 +87,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     );
     let because = statement!(
         "Across CPUs the hand-over takes {across}. Other figures contain the same wake-up: \
-         {others}.{beyond}{short}{asleep}{longer}{causes}",
+         {others}.{beyond}{short}{asleep}{causes}",
         across = across.named("hand-over across CPUs"),
         others,
         beyond,
         short,
         asleep = asleep(known),
-        longer = longer(known),
         causes = causes(known.machine)
     );
     Some(Conclusion::of(headline, because))
@@ -148,25 +139,6 @@ fn asleep(known: &Known) -> Statement {
             late = late.named("a timer's sleeper, late by")
         )
     })
-}
-
-/// That a CPU which slept for longer is woken later, if a futex shows it.
-fn longer(known: &Known) -> Statement {
-    let by_length = FUTEX.along("length", known);
-    let ends = by_length.first().zip(by_length.last());
-    let Some(((least, after_least), (most, after_most))) = ends
-        .filter(|((_, one), (_, other))| other.value > one.value && other.differs_from(one) == Some(true))
-    else {
-        return Statement::default();
-    };
-    let length = |ns: u64, name: &str| Found::exact(ns as f64, Dimension::Of(Unit::Nanoseconds)).named(name);
-    statement!(
-        " It costs more after a longer sleep: a waiter that a futex wakes answers {after_least} after a wait of {least}, {after_most} after one of {most}.",
-        after_least = after_least.named("woken after the shortest wait"),
-        least = length(*least, "shortest wait"),
-        after_most = after_most.named("woken after the longest wait"),
-        most = length(*most, "longest wait")
-    )
 }
 
 /// The possible causes on this machine.
@@ -262,22 +234,5 @@ mod tests {
     fn what_is_no_whole_number_of_them_or_not_known_is_not_explained() {
         assert!(conclusion(3.0, None).is_none());
         assert!((0..4).all(|missing| conclusion(2.0, Some(missing)).is_none()));
-    }
-
-    #[test]
-    fn a_cpu_that_slept_for_longer_is_said_to_be_woken_later_where_a_futex_shows_it() {
-        let machine = planted::machine();
-        let answered = |after_most: f64| {
-            let mut known = Known::new(&machine, None);
-            for (length, latency) in [(10_000, 22e3), (100_000, 29e3), (1_000_000, after_most)] {
-                FUTEX.plant_at(&mut known, &[("length", length.into())], latency);
-            }
-            longer(&known).plain()
-        };
-        assert!(
-            answered(45e3)
-                .contains("answers {22000} after a wait of {10000}, {45000} after one of {1000000}")
-        );
-        assert_eq!(answered(22e3), "", "no longer");
     }
 }

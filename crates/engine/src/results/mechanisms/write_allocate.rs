@@ -3,21 +3,33 @@
 
 use super::{Conclusion, Premises, Rule};
 use crate::results::accuracy::{CLOSE, distance};
-use fathom_core::experiment::At::{Any, Name};
+use fathom_core::experiment::At::{Any, Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Point, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "write_allocate",
-    condition: "non-temporal stores write memory significantly faster than the same stores through the caches, and \
-                twice as fast within a factor of 1.25",
+    condition: "non-temporal stores write memory significantly faster than the same stores through the caches, both in one state of the \
+                machine, and twice as fast within a factor of 1.25",
     judge,
-    points: &[WRITE, COPY, COPY_BY_THREADS],
+    points: &[WRITE, WRITE_BY_ONE, COPY, COPY_BY_THREADS],
 };
 
 const WRITE: Selector = Selector::only(
     "memory/bandwidth",
     &[("kind", Name("write")), ("level", Name("memory")), ("method", Any), ("size", Any)],
 );
+/// The same by the one thread of those beside which others are measured.
+const WRITE_BY_ONE: Selector = Selector::only(
+    "memory/parallel_bandwidth",
+    &[
+        ("kind", Name("write")),
+        ("level", Name("memory")),
+        ("method", Any),
+        ("size", Any),
+        ("threads", Number(1)),
+    ],
+)
+.at(Placement::Spread);
 const COPY: Selector = Selector::only(
     "memory/bandwidth",
     &[("kind", Name("copy")), ("level", Name("memory")), ("method", Any), ("size", Any)],
@@ -41,9 +53,16 @@ struct StorePair {
     past: Found,
 }
 
+impl StorePair {
+    /// Whether each has one value: two of unlike states have no ratio.
+    fn is_of_one_state(&self) -> bool {
+        !self.past.is_mixture && !self.through.is_mixture
+    }
+}
+
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
-    let StorePair { method, through, past, .. } = quickest(&WRITE, known)?;
+    let StorePair { method, experiment, through, past, .. } = quickest(known)?;
     let times = past.over(through);
     let faster = past.value > through.value && past.differs_from(&through) == Some(true);
     if !faster || distance(times.value / 2.0) > CLOSE {
@@ -55,7 +74,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         times = times.named("non-temporal over through the caches, write")
     );
     let because = statement!(
-        "{method}: {past}, through the caches {through}; without the read for ownership a line crosses the \
+        "{method}, {experiment}: {past}, through the caches {through}; without the read for ownership a line crosses the \
          bus once instead of twice{beside}.{copied}",
         past = past.named("write, non-temporal"),
         through = through.named("write, through the caches"),
@@ -84,10 +103,7 @@ const OF_A_COPY: f64 = 1.5;
 /// Whether a copy shows the effect, by the pair of rates that tells their ratio best.
 fn copied(known: &Known) -> Option<Statement> {
     let pairs = [COPY, COPY_BY_THREADS].into_iter().flat_map(|points| pairs(&points, known));
-    let alike = pairs.filter(|pair| {
-        let is_of_several = pair.past.is_mixture || pair.through.is_mixture;
-        pair.past.is_of_the_state_of(&pair.through) && !is_of_several
-    });
+    let alike = pairs.filter(|pair| pair.is_of_one_state() && pair.past.is_of_the_state_of(&pair.through));
     let width = |pair: &StorePair| pair.past.over(pair.through).ends().map(|(low, high)| high / low);
     let by_width = alike.filter_map(|pair| Some((width(&pair)?, pair)));
     let (_, pair) = by_width.min_by(|(one, _), (other, _)| one.total_cmp(other))?;
@@ -127,10 +143,10 @@ fn pairs(points: &Selector, known: &Known) -> Vec<StorePair> {
     all.iter().filter_map(pair).collect()
 }
 
-/// The method whose non-temporal form is the fastest, in both forms.
-fn quickest(points: &Selector, known: &Known) -> Option<StorePair> {
-    let pairs = pairs(points, known).into_iter();
-    pairs.max_by(|one, other| one.past.value.total_cmp(&other.past.value))
+/// The method whose non-temporal form is the fastest, of those with one value in both forms.
+fn quickest(known: &Known) -> Option<StorePair> {
+    let pairs = [WRITE, WRITE_BY_ONE].into_iter().flat_map(|points| pairs(&points, known));
+    pairs.filter(StorePair::is_of_one_state).max_by(|one, other| one.past.value.total_cmp(&other.past.value))
 }
 
 #[cfg(test)]
@@ -197,6 +213,26 @@ mod tests {
         };
         assert!(told(2.2).contains("beyond that is not explained") && told(1.8).contains("why it is less"));
         assert!(!told(2.0).contains("not explained"));
+    }
+
+    #[test]
+    fn a_rate_of_two_states_is_of_no_pair() {
+        let machine = planted::machine();
+        let (mut known, set) =
+            (Known::new(&machine, None), |method: &str| [("method", json!(method)), ("size", json!(1))]);
+        let rate = |rate, is_mixture| {
+            let rate = fathom_described::found_within(0.02, rate, Dimension::Of(Unit::BytesPerSecond));
+            Found { is_mixture, ..rate }
+        };
+        let mut write = |points: &Selector, method: &str, rate| {
+            known.learn(points.experiment, &points.point(&set(method)), rate);
+        };
+        write(&WRITE, "avx2", rate(10e9, true));
+        write(&WRITE, "avx2 non-temporal", rate(20e9, false));
+        write(&WRITE_BY_ONE, "sse", rate(9e9, false));
+        write(&WRITE_BY_ONE, "sse non-temporal", rate(18e9, false));
+        let quickest = quickest(&known).expect("a pair");
+        assert_eq!((quickest.method.as_str(), quickest.experiment), ("sse", "memory/parallel_bandwidth"));
     }
 
     #[test]

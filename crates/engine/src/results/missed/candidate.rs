@@ -3,6 +3,7 @@
 use super::measured_terms;
 use super::miss::Missed;
 use super::set_loads;
+use super::shorter_level;
 use super::{Figures, Known};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::BECAME;
@@ -31,7 +32,13 @@ pub(super) struct MissCandidate {
 impl MissCandidate {
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
-        self.is_significant(missed) && self.lands_on(missed) && !self.is_again
+        // What is predicted from what an input became is judged as every prediction is.
+        let is_hit = if self.is_of_input() {
+            missed.is_near(self.again.value) && self.changes.is_some_and(|by| by > CLOSE)
+        } else {
+            self.lands_on(missed)
+        };
+        self.is_significant(missed) && is_hit && !self.is_again
     }
 
     /// Whether the prediction with it is what was measured, within the intervals: they do not differ, and the one holds the other's value.
@@ -68,15 +75,20 @@ pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
     let terms = missed.prediction.terms.iter();
     let terms = terms.filter_map(|term| measured_term(term, missed, figures));
     let woken = woken(missed, figures.supported);
-    same.into_iter().chain(changed).chain(terms).chain(woken).collect()
+    let shorter = shorter_level::of(missed, figures);
+    same.into_iter().chain(changed).chain(terms).chain(woken).chain(shorter).collect()
 }
 
-/// A figure of the run that the prediction used, and that was another at the end of the run. Of several, the one that changes
+/// A figure of the run that the prediction used, and that is shown to be another at the end of the run. Of several, the one that changes
 /// the prediction most.
 pub(super) fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
-    let known = figures.all;
-    let again = missed.predicted_again(known)?;
-    let (then, now) = most_changed(missed.prediction, &again)?;
+    with_inputs(missed, missed.result.by_end.as_ref()?, figures)
+}
+
+/// The prediction with what its inputs are by the end of the run, of which that is named which changes it most.
+pub(super) fn with_inputs(missed: &Missed, again: &Prediction, figures: Figures) -> Option<MissCandidate> {
+    let known = figures.whole.like(missed.result);
+    let (then, now) = most_changed(missed.prediction, again)?;
     let Source::Measured { experiment, point } = &now.source else { return None };
     let input = known.found(experiment, point)?;
     // The prediction in its own unit, with the input's relative interval.
@@ -142,15 +154,14 @@ fn state(used: f64, alone: &Found, shared: Option<&(String, Point, Found)>) -> O
 
 /// The term that changes a prediction the most, if one has changed.
 fn most_changed<'a>(then: &'a Prediction, now: &'a Prediction) -> Option<(&'a Term, &'a Term)> {
-    let same = |term: &'a Term| Some((then.terms.iter().find(|other| other.what == term.what)?, term));
     let moved = |(then, now): &(&Term, &Term)| (now.value() - then.value()).abs();
-    let pairs = now.terms.iter().filter_map(same).filter(|pair| moved(pair) > 0.0);
+    let pairs = then.terms.iter().zip(&now.terms).filter(|pair| moved(pair) > 0.0);
     pairs.max_by(|one, other| moved(one).total_cmp(&moved(other)))
 }
 
 /// A published or assumed term that the run has measured elsewhere.
 fn measured_term(term: &Term, missed: &Missed, figures: Figures) -> Option<MissCandidate> {
-    if matches!(term.source, Source::Measured { .. }) || term.value() == 0.0 {
+    if term.is_measured() || term.value() == 0.0 {
         return None;
     }
     let measured = measured_terms::of(term, missed, figures)?;

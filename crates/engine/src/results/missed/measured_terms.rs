@@ -158,10 +158,10 @@ impl Rule {
 /// The mechanisms that are loads from a cache, with the name of its level.
 const CACHES: [(&str, &str); 3] = [(L1_LOAD, "L1"), (L2_LOAD, "L2"), (L3_LOAD, "L3")];
 
-/// Whether the results show a level; where they show none, too little is known to leave one out.
-fn shows(levels: &[(String, Levels)], name: &str) -> bool {
+/// Whether a load is one of a level that the results show; where they show none, too little is known to leave one out.
+fn shows(levels: &[(String, Levels)], name: &str, load: f64) -> bool {
     let of_loads = levels.iter().find(|(experiment, _)| experiment == LOADS);
-    of_loads.is_none_or(|(_, shown)| shown.levels.iter().any(|level| level.name == name))
+    of_loads.is_none_or(|(_, shown)| shown.levels.iter().any(|level| level.name == name && level.has(load)))
 }
 
 /// The measurement of a term; `None` if the run has none, or only the result that missed.
@@ -176,15 +176,18 @@ pub(super) fn of(term: &Term, missed: &Missed, figures: Figures) -> Option<Measu
 fn by_rule(term: &Term, missed: &Missed, figures: Figures) -> Option<MeasuredTerm> {
     let known = figures.supported;
     let rule = RULES.iter().find(|rule| term.what.starts_with(rule.term))?;
-    // What the curve of loads does not show as a level has no load of its own.
-    if CACHES.iter().any(|(mechanism, level)| *mechanism == rule.mechanism && !shows(figures.levels, level)) {
-        return None;
-    }
     let (experiment, point) = missed.place();
     if rule.uses.iter().any(|selector| selector.selects(experiment, point, known.machine)) {
         return None;
     }
     let each = (rule.measured)(known)?;
+    // What the curve of loads does not show as a level has no load of its own.
+    let is_hidden = |(mechanism, level): &(&str, &str)| {
+        *mechanism == rule.mechanism && !shows(figures.levels, level, each.value)
+    };
+    if CACHES.iter().any(is_hidden) {
+        return None;
+    }
     let first = rule.uses.first()?;
     let is_same_work = first.experiment == experiment;
     Some(MeasuredTerm { mechanism: rule.named(first, known), is_same_work, each, times: term.times })
@@ -277,7 +280,7 @@ mod tests {
 
     #[test]
     fn a_cache_that_the_curve_does_not_show_has_no_load_of_its_own() {
-        let level = |name: &str| Level { name: name.to_owned(), from: None, to: None, end: None };
+        let level = |name: &str| Level { name: name.to_owned(), from: None, to: None, end: None, value: 4.0 };
         let shown = Levels {
             of: Point::new(),
             along: "size",
@@ -285,7 +288,8 @@ mod tests {
             elsewhere: vec![],
         };
         let levels = [(LOADS.to_owned(), shown)];
-        assert!(shows(&levels, "L1") && !shows(&levels, "L3"));
-        assert!(shows(&[], "L3"), "without a curve too little is known");
+        assert!(shows(&levels, "L1", 4.4) && !shows(&levels, "L3", 4.4));
+        assert!(!shows(&levels, "L1", 9.0), "a load from an array that shows another level");
+        assert!(shows(&[], "L3", 4.4), "without a curve too little is known");
     }
 }

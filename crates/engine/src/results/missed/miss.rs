@@ -1,9 +1,12 @@
 //! A result that missed its prediction.
 
+use super::Figures;
 use crate::results::accuracy::{FAIR, distance};
+use crate::results::by_end::{self, WholeRun};
 use crate::results::{CoreState, PointResult};
-use fathom_core::experiment::{CoreUse, Found, Known, Point, Prediction, Source, Statement, statement};
-use fathom_core::machine::Machine;
+use fathom_core::experiment::{
+    CoreUse, Excess, Found, Known, Point, Prediction, Source, Statement, statement,
+};
 
 /// A result that missed, with its prediction.
 pub(super) struct Missed<'run> {
@@ -27,10 +30,11 @@ impl<'run> Missed<'run> {
 
     /// Whether the whole interval of the result is further than the fair factor from the prediction.
     pub(super) fn is_certain(&self) -> bool {
-        if self.has_a_state_near() {
-            return false;
-        }
-        let predicted = self.prediction.total();
+        !self.has_a_state_near() && self.is_far_from(self.prediction.total())
+    }
+
+    /// Whether the whole interval of the result, of one in two states that of either, is further than the fair factor from a prediction.
+    fn is_far_from(&self, predicted: f64) -> bool {
         let is_far = |(low, high): (f64, f64)| low > FAIR * predicted || high < predicted / FAIR;
         // The interval of a median over two states is of neither.
         match self.measured.states {
@@ -67,15 +71,34 @@ impl<'run> Missed<'run> {
         (&self.result.experiment, &self.result.point)
     }
 
-    /// The prediction with all figures of the run.
-    pub(super) fn predicted_again(&self, known: &Known) -> Option<Prediction> {
-        self.result.method().ok()?.predict(&self.result.point, known).ok()
+    /// The prediction with all figures of the run, with the core as it was for the result.
+    pub(super) fn predicted_again(&self, whole: &WholeRun) -> Option<Prediction> {
+        self.result.method().ok()?.predict(&self.result.point, whole.like(self.result)).ok()
+    }
+
+    /// The prediction with what the inputs that it took from the run are by its end, with the core as it was for the result.
+    pub(super) fn by_end(&self, whole: &WholeRun) -> Option<Prediction> {
+        by_end::again(self.result, whole.like(self.result))
+    }
+
+    /// Whether the result, or its interval, is near what is so predicted: then it is no miss for certain, even where no input is shown to have
+    /// become another.
+    pub(super) fn is_near_by_end(&self, whole: &WholeRun) -> bool {
+        let is_near = |predicted| self.is_near(predicted) || !self.is_far_from(predicted);
+        self.by_end(whole).is_some_and(|by_end| is_near(by_end.total()))
+    }
+
+    /// Whether the result is within the fair factor of a value, of a machine in several states that of the one with the most.
+    pub(super) fn is_near(&self, value: f64) -> bool {
+        distance(self.factor * self.prediction.total() / value) <= FAIR
     }
 
     /// What the experiment knows to make such results exceed their predictions, if this one does.
-    pub(super) fn exceeded_for(&self, machine: &Machine) -> Option<String> {
+    /// By figures on which conclusions may rest, and told with those in the state of the core of the result.
+    pub(super) fn exceeded_for(&self, figures: Figures) -> Option<Excess> {
         let method = self.result.method().ok().filter(|_| self.factor > 1.0)?;
-        method.exceeded_for(&self.result.point, machine)
+        method.exceeded_for(&self.result.point, figures.supported)?;
+        method.exceeded_for(&self.result.point, figures.whole.like(self.result))
     }
 
     /// A certain value of the result's unit.

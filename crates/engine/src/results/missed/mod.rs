@@ -24,13 +24,15 @@ mod overstated;
 mod parts_of_misses;
 mod sentences;
 mod set_loads;
+mod shorter_level;
 #[cfg(test)]
 mod tests;
 
+use super::by_end::WholeRun;
 use super::placements::is_of_several_placements;
 use super::{Explanation, PointResult};
 use candidate::MissCandidate;
-use fathom_core::experiment::{Finding, Found, Known, Levels, Point};
+use fathom_core::experiment::{Excess, Finding, Found, Known, Levels, Point};
 use miss::Missed;
 use overstated::Overstated;
 
@@ -52,12 +54,14 @@ struct Judged<'run> {
     rejected: Vec<MissCandidate>,
     /// The assumed term in which the miss lies, if it has no cause.
     overstated: Option<Overstated>,
+    /// What the experiment knows to exceed its prediction, if it has neither.
+    excess: Option<Excess>,
 }
 
 impl<'run> Judged<'run> {
     /// A miss for which no candidate is judged.
     fn without_candidates(missed: Missed<'run>, explanation: Explanation) -> Self {
-        Judged { missed, explanation, cause: None, rejected: vec![], overstated: None }
+        Judged { missed, explanation, cause: None, rejected: vec![], overstated: None, excess: None }
     }
 }
 
@@ -67,7 +71,7 @@ pub struct Figures<'run> {
     /// The figures on which conclusions may rest.
     pub supported: &'run Known<'run>,
     /// All figures, as predictions use them.
-    pub all: &'run Known<'run>,
+    pub whole: &'run WholeRun<'run>,
     /// The values with the core shared, by experiment and point.
     pub shared: &'run [(String, Point, Found)],
     /// The levels of memory that the results show, by experiment.
@@ -106,23 +110,29 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     if missed.result.evidence.fails() {
         return Judged::without_candidates(missed, Explanation::InDoubt);
     }
-    if !missed.is_certain() || missed.alone_near(figures.all).is_some() {
+    if !missed.is_certain() || missed.alone_near(&figures.whole.own).is_some() {
         return Judged::without_candidates(missed, Explanation::NotCertain);
     }
     // What takes longer by itself than the whole was measured with more around it: as a part of this it is neither cause nor near it.
     let mut rejected = candidate::all(&missed, figures);
-    rejected.retain(|candidate| !candidate.exceeds(&missed));
+    rejected.retain(|candidate| candidate.is_of_input() || !candidate.exceeds(&missed));
     let cause = rejected.iter().position(|candidate| candidate.accounts_for(&missed));
     let cause = cause.map(|place| rejected.remove(place));
+    if cause.is_none() && missed.is_near_by_end(figures.whole) {
+        return Judged::without_candidates(missed, Explanation::NotCertain);
+    }
     // Of a term that the same experiment measures it would be untrue that this run does not measure it.
     let is_again = rejected.iter().any(|candidate| candidate.is_again && candidate.lands_on(&missed));
     let overstated = overstated::of(&missed, figures).filter(|_| cause.is_none() && !is_again);
-    let explanation = match (&cause, &overstated) {
-        (Some(cause), _) => Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes },
-        (None, Some(term)) => Explanation::Overstated { term: term.name.clone() },
-        (None, None) => missed
-            .exceeded_for(figures.supported.machine)
-            .map_or(Explanation::NotExplained, |cause| Explanation::Probable { cause }),
+    let is_open = cause.is_none() && overstated.is_none();
+    let excess = is_open.then(|| missed.exceeded_for(figures)).flatten();
+    let explanation = match (&cause, &overstated, &excess) {
+        (Some(cause), ..) => {
+            Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes }
+        }
+        (None, Some(term), _) => Explanation::Overstated { term: term.name.clone() },
+        (None, None, Some(excess)) => Explanation::Probable { cause: excess.cause.clone() },
+        (None, None, None) => Explanation::NotExplained,
     };
-    Judged { missed, explanation, cause, rejected, overstated }
+    Judged { missed, explanation, cause, rejected, overstated, excess }
 }

@@ -28,7 +28,7 @@ pub(super) fn of(missed: &Missed, figures: Figures) -> Option<Overstated> {
     if !is_time || missed.factor >= 1.0 || missed.measured.states.is_some() {
         return None;
     }
-    let again = missed.predicted_again(figures.all);
+    let again = missed.predicted_again(figures.whole);
     let terms = &again.as_ref().unwrap_or(missed.prediction).terms;
     let term = terms
         .iter()

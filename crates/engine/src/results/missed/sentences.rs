@@ -1,6 +1,7 @@
 //! The sentences about misses.
 
-use super::candidate::{MissCandidate, changed_input};
+use super::candidate::{MissCandidate, changed_input, with_inputs};
+use super::miss::Missed;
 use super::{Figures, Judged, excluded, foreign_terms};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::{Explanation, MissTally};
@@ -22,7 +23,7 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
     let probable = (tally.probable > 0).then(|| {
         let verb = if tally.probable == 1 { "has" } else { "have" };
         let probable = counted(tally.probable, "misses of a probable cause");
-        statement!("{probable} {verb} a probable cause that no run can measure, ", probable)
+        statement!("{probable} {verb} a probable cause, ", probable)
     });
     let assumed = (tally.overstated > 0).then(|| {
         let assumed = counted(tally.overstated, "misses in one assumed term");
@@ -35,7 +36,7 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
     let uncertain = (tally.uncertain > 0).then(|| {
         let uncertain = counted(tally.uncertain, "misses not certain");
         statement!(
-            "{uncertain} may not have missed, because an interval or a state reaches to within that factor, ",
+            "{uncertain} may not have missed, because an interval, a state or an input reaches to within that factor, ",
             uncertain
         )
     });
@@ -108,8 +109,6 @@ pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
     }
     let distance = |group: &[&Judged]| furthest(group).map_or(0.0, |miss| miss.missed.distance());
     sorting::by_number(&mut groups, |(_, group)| -distance(group));
-    // The paper has the first, and the table of main figures refers to theirs.
-    sorting::by_key(&mut groups, |(_, group)| !is_main(group[0]));
     // What may not have missed is of less interest than what has.
     let is_open =
         |group: &[&Judged]| matches!(group[0].explanation, Explanation::NotCertain | Explanation::InDoubt);
@@ -172,13 +171,7 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
         (Explanation::NotCertain, _) if miss.missed.has_a_state_near() => statement!(
             "Not certain: the machine was in several states, and one of them is within a factor of {FAIR} of the prediction."
         ),
-        (Explanation::NotCertain, _) if miss.missed.is_certain() => statement!(
-            "Not certain: with the core alone, as what it was predicted from, it takes{alone}, within a factor of {FAIR} of the prediction.",
-            alone = miss
-                .missed
-                .alone_near(figures.all)
-                .map(|alone| { statement!(" {alone}", alone = alone.named("with the core alone")) })
-        ),
+        (Explanation::NotCertain, _) if miss.missed.is_certain() => alone_or_by_end(&miss.missed, figures),
         (Explanation::NotCertain, _) => statement!(
             "Whether it missed is not certain: the interval reaches to within a factor of {FAIR} of the prediction.{input}",
             input = input_by_now(miss, figures)
@@ -189,8 +182,9 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             again = cause.again.named("predicted with the measured value")
         ),
         (Explanation::Probable { cause }, None) => statement!(
-            "Probably {cause}; how much of it is so, no run can measure.{parts}",
+            "Probably {cause}; {shown}.{parts}",
             cause = cause.as_str(),
+            shown = shown(miss),
             parts = parts(miss)
         ),
         (_, None) => match &miss.overstated {
@@ -198,6 +192,33 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             None => not_explained(miss, figures),
         },
     }
+}
+
+/// What this run measures of the probable cause of a miss.
+fn shown(miss: &Judged) -> Statement {
+    let shown = miss.excess.as_ref().and_then(|excess| excess.shown.clone());
+    shown.unwrap_or_else(|| "how much of it is so, no run can measure".into())
+}
+
+/// Why a result whose own interval is far from the prediction may be none: with the core alone, or predicted from what its inputs are by the
+/// end of the run, it is near.
+fn alone_or_by_end(missed: &Missed, figures: Figures) -> Statement {
+    if let Some(alone) = missed.alone_near(&figures.whole.own) {
+        return statement!(
+            "Not certain: with the core alone, as what it was predicted from, it takes {alone}, within a factor of {FAIR} of the prediction.",
+            alone = alone.named("with the core alone")
+        );
+    }
+    let input = missed.by_end(figures.whole).and_then(|again| with_inputs(missed, &again, figures));
+    statement!(
+        "Not certain: an input of the prediction may have become another figure.{input}",
+        input = input.map(|input| statement!(
+            " {sizes}; from what its inputs are by the end of the run the prediction is {again}, {reach} a factor of {FAIR} of the result.",
+            sizes = capitalized(&input.sizes),
+            reach = if missed.is_near(input.again.value) { "within" } else { "and with the result's interval it may be within" },
+            again = missed.figure(input.again.value).named("predicted by the end of the run")
+        ))
+    )
 }
 
 /// The input of a prediction that has become another figure since, with both values; nothing where it is like what it was.
@@ -233,6 +254,7 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         Some(_) => "Not explained.",
         None => "Not explained: the result has no interval, so no cause can be confirmed.",
     };
+    let published = published(&miss.missed);
     let parts = parts(miss);
     let inputs = Statement::joined(excluded::inputs(miss), "; ");
     let inputs = inputs.map(|list| statement!(" Its input has changed: {list}.", list));
@@ -248,6 +270,15 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         {
             Statement::default()
         }
+        None if miss.missed.prediction.has_figures_of_the_run() => {
+            let again = miss.missed.by_end(figures.whole).map(|again| {
+                statement!(
+                    " From what its inputs are by the end of the run the prediction is {again}.",
+                    again = miss.missed.figure(again.total()).named("predicted by the end of the run")
+                )
+            });
+            again.unwrap_or_default()
+        }
         None if miss.rejected.is_empty() => " This run measures none of its terms in another way.".into(),
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
@@ -255,7 +286,8 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
-        "{why}{entry}{possible}{near}{parts}{inputs}{excluded}{foreign}{inseparable}",
+        "{why}{published}{entry}{possible}{near}{parts}{inputs}{excluded}{foreign}{inseparable}",
+        published,
         entry,
         possible,
         near,
@@ -265,6 +297,17 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         foreign,
         inseparable
     )
+}
+
+/// The published values behind a prediction, where the result is among them.
+fn published(missed: &Missed) -> Option<Statement> {
+    let (low, high) =
+        missed.prediction.range().filter(|_| missed.prediction.is_range_of(&missed.measured))?;
+    Some(statement!(
+        " It is among the published values behind the prediction, from {low} to {high}.",
+        low = missed.figure(low).named("the least that published values give"),
+        high = missed.figure(high).named("the most that published values give")
+    ))
 }
 
 /// With the first letter of its words in upper case.

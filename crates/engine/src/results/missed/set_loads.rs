@@ -67,8 +67,8 @@ pub(super) fn selectors() -> impl Iterator<Item = Selector> {
 mod tests {
     use super::*;
     use crate::results::PointResult;
-    use crate::results::missed::tests::result;
-    use crate::results::missed::{Explanation, Figures, explain};
+    use crate::results::missed::Explanation;
+    use crate::results::missed::tests::{explain_from, result};
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::{Basis, Parameter, Prediction, Statement};
     use fathom_core::quantity::Unit;
@@ -99,8 +99,7 @@ mod tests {
         let prediction = prediction.hardware(term, times, Basis::published(16.0, "a paper"));
         let missed = result(Unit::Nanoseconds, measured, prediction);
         let mut points = [PointResult { experiment: LOADS.to_owned(), point, ..missed }];
-        let figures = Figures { supported: &known, all: &known, shared: &[], levels: &[] };
-        explain(&[LOADS], &mut points, figures);
+        explain_from(&[LOADS], &mut points, &known);
         let because = points[0].because.as_ref().map(Statement::plain).unwrap_or_default();
         (matches!(points[0].explanation, Some(Explanation::Cause { .. })), because)
     }

@@ -31,17 +31,25 @@ pub(super) fn cost(measured: f64) -> PointResult {
     result(Unit::Nanoseconds, measured, entry.software("work", 1.0, basis(10.0)))
 }
 
+/// The misses of these points, with the same figures before and after them.
+pub(super) fn explain_from(names: &[&str], points: &mut [PointResult], known: &Known) -> Misses {
+    let whole = WholeRun::of_one_state(known);
+    crate::results::by_end::mark(points, &whole);
+    explain(names, points, Figures { supported: known, whole: &whole, shared: &[], levels: &[] })
+}
+
+/// The method of [`CALLS`].
+pub(super) fn calls() -> &'static dyn fathom_core::experiment::Experiment {
+    fathom_core::experiment::registry::find(CALLS).unwrap()
+}
+
 /// Judges points in a run that measured getppid at this value, on this machine.
 fn judged_on(machine: &Machine, getppid: Option<f64>, points: &mut [PointResult]) -> Vec<String> {
     let mut known = Known::new(machine, None);
     if let Some(value) = getppid {
         GETPPID.plant(&mut known, value);
     }
-    let misses = explain(
-        &["a/test", "a/other"],
-        points,
-        Figures { supported: &known, all: &known, shared: &[], levels: &[] },
-    );
+    let misses = explain_from(&["a/test", "a/other"], points, &known);
     let others = misses.others.into_iter().flat_map(|(_, findings)| findings);
     let all = misses.overall.into_iter().chain(others);
     all.map(|finding| finding.statement.plain()).collect()
@@ -226,15 +234,8 @@ fn what_a_run_cannot_separate_from_the_entry_is_named() {
 fn a_neighbour_that_was_always_there_is_not_separable() {
     let named = |alone: Option<f64>| {
         let mut point = cost(1000.0);
-        let state = CoreState::Shared;
-        point.core = Some(PointCore {
-            state,
-            shared_share: None,
-            alone,
-            shared: None,
-            shared_as_observed: None,
-            observations: [0, 99, 0],
-        });
+        let observations = [0, 99, 0];
+        point.core = Some(PointCore { alone, observations, ..planted::core(CoreState::Shared) });
         judged(None, &mut [point])
             .join("\n")
             .contains("another hardware thread on the core (no observation without one)")
@@ -261,11 +262,7 @@ fn what_a_clocks_reading_by_system_call_lacks_too_is_in_the_entry() {
         let basis = Basis::published(25.0, "a paper");
         let prediction = Prediction::new().hardware("mode switches, in and out", 2.0, basis);
         let mut points = [result(Unit::Nanoseconds, 113.0, prediction)];
-        let misses = explain(
-            &["a/test"],
-            &mut points,
-            Figures { supported: &known, all: &known, shared: &[], levels: &[] },
-        );
+        let misses = explain_from(&["a/test"], &mut points, &known);
         assert_eq!(points[0].explanation, Some(Explanation::NotExplained));
         misses.others[0].1[0].statement.plain()
     };
@@ -287,7 +284,7 @@ fn an_operation_across_cpus_may_have_to_wake_one() {
     HAND_OVER.at(Placement::AcrossCpus).plant(&mut known, 21_000.0);
     let across = |measured| PointResult { point: Point::at(Placement::AcrossCpus), ..cost(measured) };
     let mut points = [across(20_060.0), across(60_000.0), cost(20_060.0)];
-    explain(&["a/test"], &mut points, Figures { supported: &known, all: &known, shared: &[], levels: &[] });
+    explain_from(&["a/test"], &mut points, &known);
     let woken = Explanation::Cause { mechanism: "one wake-up of an idle CPU".to_owned(), changes: None };
     assert_eq!(points[0].explanation, Some(woken));
     let others = points[1..].iter().map(|point| point.explanation.clone());
@@ -304,7 +301,7 @@ pub(super) fn of_an_input(ns: [f64; 2], measured: impl FnOnce(f64, f64) -> f64) 
         known
     });
     let call = Point::new().named(&Parameter::named("call", "the service"), "fstat");
-    let method = fathom_core::experiment::registry::find(CALLS).unwrap();
+    let method = calls();
     let [then, now] = [&first, &last].map(|known| method.predict(&call, known).unwrap());
     let measured = measured(then.total(), now.total());
     let point = PointResult {
@@ -314,8 +311,7 @@ pub(super) fn of_an_input(ns: [f64; 2], measured: impl FnOnce(f64, f64) -> f64) 
         ..result(Unit::Nanoseconds, measured, then)
     };
     let mut points = [point];
-    let figures = Figures { supported: &last, all: &last, shared: &[], levels: &[] };
-    let misses = explain(&[CALLS], &mut points, figures);
+    let misses = explain_from(&[CALLS], &mut points, &last);
     let [point] = points;
     (point, misses.others[0].1[0].statement.plain())
 }
@@ -385,8 +381,7 @@ fn a_move_of_the_cpus_is_excluded_by_the_looks_at_their_distance() {
         let look = |ns: &f64| fathom_core::experiment::LineLooks { line_ns: *ns, share: 0.5, looks: 287 };
         known.line_looks = distances.iter().map(look).collect();
         let mut points = [PointResult { point: Point::at(placement), ..cost(1000.0) }];
-        let figures = Figures { supported: &known, all: &known, shared: &[], levels: &[] };
-        let misses = explain(&["a/test"], &mut points, figures);
+        let misses = explain_from(&["a/test"], &mut points, &known);
         misses.others.iter().flat_map(|(_, of)| of).map(|of| of.statement.plain()).collect::<String>()
     };
     let excluded =
@@ -410,7 +405,7 @@ fn a_pair_of_readings_is_not_explained_by_a_reading() {
         PointResult { experiment: CLOCK.to_owned(), point, ..result(Unit::Nanoseconds, 32.0, prediction) }
     };
     let mut points = [of("pair"), of("resolution")];
-    explain(&[CLOCK], &mut points, Figures { supported: &known, all: &known, shared: &[], levels: &[] });
+    explain_from(&[CLOCK], &mut points, &known);
     assert_eq!(points[0].explanation, Some(Explanation::NotExplained), "the same work, timed again");
     assert!(matches!(points[1].explanation, Some(Explanation::Cause { .. })), "{:?}", points[1].explanation);
 }
@@ -429,8 +424,7 @@ fn what_no_run_measures_is_a_probable_cause_of_results_that_exceed_their_predict
         let mut points = [noise];
         let machine = planted::machine();
         let known = Known::new(&machine, None);
-        let figures = Figures { supported: &known, all: &known, shared: &[], levels: &[] };
-        let misses = explain(&["cpu/noise"], &mut points, figures);
+        let misses = explain_from(&["cpu/noise"], &mut points, &known);
         let all = misses.overall.iter().chain(misses.others.iter().flat_map(|(_, of)| of));
         (points[0].explanation.clone(), all.map(|of| of.statement.plain()).collect::<String>())
     };

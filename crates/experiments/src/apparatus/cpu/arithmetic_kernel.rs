@@ -14,9 +14,13 @@ pub fn find(name: &str, chains: u64) -> Option<fn(u64)> {
     all().find(|(known, count, _)| *known == name && *count == chains).map(|(.., kernel)| *kernel)
 }
 
-/// Instructions in one iteration of a kernel's loop, by disassembly, including the loop's own two; `None` unless it has exactly
-/// one loop.
-pub fn instructions(kernel: fn(u64)) -> Option<u64> {
+/// Instructions in a kernel's loop for each one that it is made of, by disassembly.
+pub fn instructions_each(kernel: fn(u64)) -> Option<f64> {
+    instructions(kernel).map(|count| count as f64 / UNROLLED as f64)
+}
+
+/// Instructions in one iteration of a kernel's loop, including the loop's own two; `None` unless it has exactly one loop.
+fn instructions(kernel: fn(u64)) -> Option<u64> {
     // SAFETY: a function of this program that returns after 256 instructions of a few bytes.
     match unsafe { listing::loops(kernel as *const u8) }[..] {
         [only] => Some(only),

@@ -21,16 +21,10 @@ pub fn checks(threads: f64, observed: &Observed) -> Vec<Check> {
         (Some(total), Some(all)) => Check::judged(done, total.to_bits() == all.to_bits(), seen(total, all)),
         _ => Check::missing(done),
     };
-    let cpus = "each thread has a CPU of its own: different CPUs";
-    let cpus =
-        count(CPUS).map_or_else(|| Check::missing(cpus), |cpus_of| Check::equal(cpus, cpus_of, threads));
-    let share = |claim: &str, name, most| match (count(name), count(ROUNDS).filter(|all| *all > 0.0)) {
-        (Some(some), Some(all)) => Check::within(claim, some / all, 0.0, most),
-        _ => Check::missing(claim),
-    };
+    let share = |claim: &str, name, most| Check::within(claim, observed.ratio(name, ROUNDS), 0.0, most);
     vec![
         done,
-        cpus,
+        Check::equal("each thread has a CPU of its own: different CPUs", count(CPUS), threads),
         share("each thread ran on its CPU: share of rounds that ended on another", ELSEWHERE, 0.0),
         // A median stands where fewer than half of what it is of is disturbed.
         share("the kernel left the threads their CPUs: share of rounds in which it did not", PREEMPTED, 0.5),
@@ -48,7 +42,6 @@ mod tests {
     #[test]
     fn a_lost_operation_and_a_thread_elsewhere_are_found_out() {
         let holds = |otherwise: (&str, f64)| {
-            let mut observed = Observed::default();
             let usual = [
                 (OPERATIONS, 1e9),
                 (TOTAL, 1e9),
@@ -57,9 +50,7 @@ mod tests {
                 (PREEMPTED, 2.0),
                 (CPUS, 2.0),
             ];
-            for (name, value) in usual.into_iter().chain([otherwise]) {
-                observed.witnessed.insert(name.to_owned(), value);
-            }
+            let observed = fathom_described::observed(0, usual.into_iter().chain([otherwise]));
             checks(2.0, &observed).iter().all(|check| check.holds)
         };
         assert!(holds(("nothing", 0.0)));

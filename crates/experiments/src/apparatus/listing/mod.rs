@@ -3,6 +3,9 @@
 
 use crate::arch::listing as decoded;
 
+/// Stated: instructions in the disassembled loop, for each operation of which it consists.
+pub const LISTED: &str = "instructions_listed";
+
 /// Bytes of code within which a kernel must return.
 const LONGEST_KERNEL: usize = 4096;
 

@@ -99,12 +99,10 @@ pub fn datagrams(bytes: f64, observed: &Observed) -> Check {
     let Some(interval) = share_interval(sent.saturating_sub(arrived), sent) else {
         return Check::missing(claim);
     };
-    Check {
-        claim: claim.to_owned(),
-        holds: arrived > 0 && arrived <= sent,
-        unasked: false,
-        quantity: None,
-        seen: format!(
+    Check::judged(
+        claim,
+        arrived > 0 && arrived <= sent,
+        format!(
             "{} of {} lost: {} at 95 %",
             quantities::plain(sent.saturating_sub(arrived) as f64),
             quantities::plain(sent as f64),
@@ -114,25 +112,23 @@ pub fn datagrams(bytes: f64, observed: &Observed) -> Check {
                 interval.high
             )
         ),
-    }
+    )
 }
 
 /// Checks that the initial phase was found, which the steady rate leaves out.
 pub fn steady(observed: &Observed) -> Check {
     let (transfers, steady) = (sum(observed, TRANSFERS), sum(observed, STEADY));
-    Check {
-        claim: "streams that became steady within the first half of the transfer: most of them".to_owned(),
-        holds: transfers > 0.0 && steady / transfers > 0.5,
-        unasked: false,
-        quantity: None,
-        seen: format!(
+    Check::judged(
+        "streams that became steady within the first half of the transfer: most of them",
+        transfers > 0.0 && steady / transfers > 0.5,
+        format!(
             "{} of {}, {}; {} a read",
             quantities::plain(steady),
             quantities::plain(transfers),
             from_when(sum(observed, RAMP) / transfers),
             quantities::value(Unit::Bytes, sum(observed, RECEIVED) / sum(observed, READS))
         ),
-    }
+    )
 }
 
 /// A ramp of zero intervals is not a ramp.
@@ -173,17 +169,15 @@ pub fn socket(point: &Point, observed: &Observed) -> Vec<Check> {
     // A MiB has about 720 segments on Ethernet, and 16 or more on loopback, where none are lost.
     let most = if point.name(&PATH) == PEER { 100.0 } else { 1.0 };
     vec![
-        Check {
-            claim: "this side's socket buffers, chosen by the system, were read back".to_owned(),
-            holds: send > 0.0 && receive > 0.0,
-            unasked: false,
-            quantity: None,
-            seen: format!(
+        Check::judged(
+            "this side's socket buffers, chosen by the system, were read back",
+            send > 0.0 && receive > 0.0,
+            format!(
                 "{} for sending, {} for receiving, at the end",
                 quantities::value(Unit::Bytes, send),
                 quantities::value(Unit::Bytes, receive)
             ),
-        },
+        ),
         Check::within(
             "segments sent again per MiB",
             sum(observed, SENT_AGAIN) / (sum(observed, SENT) / f64::from(1 << 20)),
@@ -196,15 +190,11 @@ pub fn socket(point: &Point, observed: &Observed) -> Vec<Check> {
 /// The kernel's reports on sends that should not copy.
 pub fn copies(observed: &Observed) -> Check {
     let (uncopied, copied) = (sum(observed, UNCOPIED), sum(observed, COPIED));
-    Check {
-        claim: "the kernel reported the completion of every send".to_owned(),
-        holds: uncopied + copied > 0.0,
-        unasked: false,
-        quantity: None,
-        seen: format!(
-            "{uncopied} without a copy, {copied} copied nevertheless (like every send over loopback)"
-        ),
-    }
+    Check::judged(
+        "the kernel reported the completion of every send",
+        uncopied + copied > 0.0,
+        format!("{uncopied} without a copy, {copied} copied nevertheless (like every send over loopback)"),
+    )
 }
 
 #[cfg(test)]

@@ -75,31 +75,20 @@ pub fn evidence(chunk: f64, observed: &Observed) -> Vec<Check> {
         quantities::value(Unit::Bytes, chunk)
     );
     let buffers = match (observed.witness(SEND_BUFFER), observed.witness(RECEIVE_BUFFER)) {
-        (Some(send), Some(receive)) => Check {
+        (Some(send), Some(receive)) => Check::judged(
             claim,
-            holds: send > 0.0 && receive > 0.0,
-            unasked: false,
-            quantity: None,
-            seen: format!(
+            send > 0.0 && receive > 0.0,
+            format!(
                 "{} for sending, {} for receiving (sysctl net.core.wmem_max and rmem_max limit them; \
                  the sizes include the kernel's bookkeeping)",
                 quantities::value(Unit::Bytes, send),
                 quantities::value(Unit::Bytes, receive)
             ),
-        },
+        ),
         _ => Check::missing(claim),
     };
-    let chunks = observed.witness(CHUNKS).map_or_else(
-        || Check::missing("chunks acknowledged per chunk claimed"),
-        |chunks| {
-            Check::equal(
-                "chunks acknowledged per chunk claimed",
-                chunks * chunk / observed.operations as f64,
-                1.0,
-            )
-        },
-    );
-    vec![chunks, buffers]
+    let chunks = observed.witness(CHUNKS).map(|chunks| chunks * chunk / observed.operations as f64);
+    vec![Check::equal("chunks acknowledged per chunk claimed", chunks, 1.0), buffers]
 }
 
 fn broke(error: &Error) -> Failure {

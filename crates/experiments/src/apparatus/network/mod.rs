@@ -9,6 +9,6 @@ pub mod datagrams;
 pub(crate) mod open_loop;
 pub(crate) mod path;
 pub(crate) mod sending;
-pub(crate) mod software_share;
+
 pub(crate) mod tcp_info;
 pub(crate) mod transfer;

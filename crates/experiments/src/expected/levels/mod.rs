@@ -4,7 +4,7 @@ use super::hierarchy;
 use super::level_curve::LevelCurve;
 pub use super::level_match::Limit;
 use super::level_match::{
-    FAR_BELOW, LimitMatch, ShownCurve, boundary, end_of_level, is_far_below, is_known, matches,
+    LimitMatch, ShownCurve, boundary, end_of_level, far_below, is_far_below, is_known, matches,
 };
 use fathom_core::experiment::Piece;
 use fathom_core::prelude::*;
@@ -47,8 +47,42 @@ impl Along {
     }
 }
 
-/// The declared caches, with the published latencies of each and of the level beyond it.
-pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
+/// The declared caches, with the latencies of each and of the level beyond it: those of the levels that the first of these curves shows, so
+/// that a level is the same on each kind of page; else published ones.
+pub fn limits_of_caches<'curve>(
+    known: &Known,
+    curves: impl IntoIterator<Item = &'curve LevelCurve>,
+) -> Vec<Limit> {
+    as_shown(published_limits(known), curves)
+}
+
+/// Limits with the times of the levels that the first of these curves shows.
+fn as_shown<'curve>(
+    mut limits: Vec<Limit>,
+    curves: impl IntoIterator<Item = &'curve LevelCurve>,
+) -> Vec<Limit> {
+    let mut is_measured = vec![false; limits.len()];
+    for curve in curves {
+        let shown = ShownCurve::of(curve);
+        let matches = matches(&shown, &limits, shown.memory_from(&limits));
+        let values = matches.iter().map(|matched| match matched {
+            LimitMatch::By(plateau, _) => Some(plateau.value),
+            LimitMatch::ByNone | LimitMatch::Beyond => None,
+        });
+        for (index, value) in values.enumerate().collect::<Vec<_>>() {
+            let Some(value) = value.filter(|_| !is_measured[index]) else { continue };
+            is_measured[index] = true;
+            let before = index.checked_sub(1);
+            limits[index].expected = limits[index].expected.map(|(_, beyond)| (value, beyond));
+            if let Some(expected) = before.and_then(|before| limits[before].expected.as_mut()) {
+                expected.1 = value;
+            }
+        }
+    }
+    limits
+}
+
+fn published_limits(known: &Known) -> Vec<Limit> {
     let levels = hierarchy::levels(known);
     let expected =
         |index: usize| Some((levels.get(index)?.latency().value, levels.get(index + 1)?.latency().value));
@@ -62,8 +96,8 @@ pub fn limits_of_caches(known: &Known) -> Vec<Limit> {
 }
 
 /// The finding on the caches from a curve over sizes, on pages of this name.
-pub fn of_caches(known: &Known, pages: &str, curve: &LevelCurve) -> Option<Finding> {
-    let mut levels = Statement::joined(statements(&limits_of_caches(known), curve, Along::BYTES), "; ")?;
+pub fn of_caches(limits: &[Limit], pages: &str, curve: &LevelCurve) -> Option<Finding> {
+    let mut levels = Statement::joined(statements(limits, curve, Along::BYTES), "; ")?;
     // A level has one time and one end on each kind of page.
     for piece in &mut levels.0 {
         if let Piece::Figure(figure) = piece {
@@ -83,18 +117,20 @@ pub fn levels(limits: &[Limit], curve: &LevelCurve) -> Vec<Level> {
     let memory = shown.memory_from(limits);
     let mut levels: Vec<Level> = vec![];
     for (limit, matched) in limits.iter().zip(matches(&shown, limits, memory)) {
-        if let LimitMatch::By(_, ends) = matched {
+        if let LimitMatch::By(plateau, ends) = matched {
             let from = levels.last().and_then(|before| before.to);
-            let name = limit.name.clone();
-            levels.push(Level { name, from, to: Some(ends.at.exp2()), end: end_of_level(ends, curve.core) });
+            let (name, value) = (limit.name.clone(), plateau.value);
+            let end = end_of_level(ends, curve.core);
+            levels.push(Level { name, from, to: Some(ends.at.exp2()), end, value });
         }
     }
     let memory = shown.memory_reached(limits);
-    levels.extend(memory.map(|(_, from)| Level {
+    levels.extend(memory.map(|(last, from)| Level {
         name: "memory".to_owned(),
         from: Some(from.exp2()),
         to: None,
         end: None,
+        value: last.value,
     }));
     levels
 }
@@ -108,7 +144,7 @@ pub fn statements(limits: &[Limit], curve: &LevelCurve, along: Along) -> Vec<Sta
     let memory = shown.memory_from(limits);
     let matches = matches(&shown, limits, memory);
     let claimed = |plateau: &Plateau| {
-        matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if std::ptr::eq(*own, plateau)))
+        matches.iter().any(|matched| matches!(matched, LimitMatch::By(own, _) if own == plateau))
     };
     let of_limits =
         limits.iter().zip(&matches).map(|(limit, matched)| limit_statement(limit, matched, along, &shown));
@@ -151,12 +187,9 @@ fn beyond_last(shown: &ShownCurve, limits: &[Limit], along: Along) -> Option<Sta
         let holds = |plateau: &Plateau| 2.0 * plateau.value <= last.value && at <= plateau.to;
         shown.plateaus.iter().any(holds)
     };
-    let transition = before.filter(|point| !is_of_a_level(point.0)).map(|last| {
-        statement!(
-            ", after a transition in which a load still takes {of}",
-            of = point(last, "the last of the transition")
-        )
-    });
+    let transition = before
+        .filter(|point| !is_of_a_level(point.0))
+        .map(|last| statement!(", before which a load takes {of}", of = point(last, "the last before it")));
     Some(statement!(
         "{beyond}: {value}, from {from}{noun} on{transition}{rising}",
         value = value(last, beyond, shown.core),
@@ -177,7 +210,10 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
             let sized = end(plateau, *ends, shown.curve, (along, name));
             statement!(
                 "{name}: {value}{sized}, {origin} {declared}{short}",
-                short = if is_far_below(*ends, limit) { FAR_BELOW } else { "" },
+                short = shown.alone_up_to(plateau, limit).map_or_else(
+                    || Statement::from(if is_far_below(*ends, limit) { far_below(shown.core) } else { "" }),
+                    |at| with_the_core_alone(at, limit, along)
+                ),
                 value = value(plateau, name, shown.core),
                 sized,
                 declared
@@ -186,9 +222,10 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
         LimitMatch::Beyond => {
             let most = Found::exact(largest, along.dimension).named("the largest setting of the curve");
             statement!(
-                "{name} is {origin} larger ({declared}) than the largest setting of the curve, {most}, so its {origin} end is not \
-                 in the curve",
+                "{name} is {origin} larger ({declared}) than the largest setting of the curve{state}, {most}, so its {origin} end is \
+                 not in the curve",
                 declared,
+                state = in_state(shown.core),
                 most
             )
         }
@@ -203,6 +240,28 @@ fn limit_statement(limit: &Limit, matched: &LimitMatch, along: Along, shown: &Sh
     }
 }
 
+/// That a level reaches further while no neighbour uses the core, and with it the same cache or TLB.
+fn with_the_core_alone(at: f64, limit: &Limit, along: Along) -> Statement {
+    let reached = at.exp2().round();
+    let all = if reached >= limit.at as f64 { ", as much as that" } else { "" };
+    statement!(
+        ", but with the core alone it holds {reached}{noun}{all}: the rest is what a neighbour on the core takes, which uses it too",
+        reached = Found::exact(reached, along.dimension)
+            .named(&format!("{}, held with the core alone", limit.name)),
+        noun = along.noun,
+        all
+    )
+}
+
+/// The state of the core of a curve whose settings are only those that have a value in it.
+fn in_state(core: Option<CoreUse>) -> &'static str {
+    match core {
+        Some(CoreUse::Alone) => " with the core alone",
+        Some(CoreUse::Shared) => " with the core shared",
+        Some(CoreUse::Mixture | CoreUse::Both) | None => "",
+    }
+}
+
 fn value(plateau: &Plateau, name: &str, core: Option<CoreUse>) -> Statement {
     let measured = Measured { value: plateau.value, interval: Some(plateau.interval) };
     statement!("{figure}", figure = latency_of(measured, core).named(&format!("{name}, latency")))
@@ -210,7 +269,7 @@ fn value(plateau: &Plateau, name: &str, core: Option<CoreUse>) -> Statement {
 
 /// A time in nanoseconds, of a curve in this state of the core.
 fn latency_of(measured: Measured, core: Option<CoreUse>) -> Found {
-    Found { core, ..Found::measured(measured, Dimension::Of(Unit::Nanoseconds)) }
+    Found { core, ..Found::measured(measured, Unit::Nanoseconds) }
 }
 
 /// The share by which a point of a plateau must be above it for certain so that the plateau is not flat up to its end.

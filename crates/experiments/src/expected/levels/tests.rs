@@ -5,13 +5,13 @@ use super::*;
 fn steps(steps: &[(f64, f64)], last: f64) -> LevelCurve {
     let quarters = (40..=(last * 4.0) as u32).map(|quarter| f64::from(quarter) / 4.0);
     let y = |x: f64| steps.iter().rev().find(|(from, _)| x > *from).map_or(1.0, |(_, y)| *y);
-    LevelCurve { points: quarters.map(|x| (x, y(x), None)).collect(), core: None }
+    LevelCurve { points: quarters.map(|x| (x, y(x), None)).collect(), core: None, alone: vec![] }
 }
 
 /// A curve of these sizes (octaves) and times, each within 4 %.
 fn measured(points: &[(f64, f64)]) -> LevelCurve {
     let point = |(x, y): &(f64, f64)| (*x, *y, Some(Interval { low: 0.96 * y, high: 1.04 * y }));
-    LevelCurve { points: points.iter().map(point).collect(), core: None }
+    LevelCurve { points: points.iter().map(point).collect(), core: None, alone: vec![] }
 }
 
 #[test]
@@ -25,14 +25,10 @@ fn memory_begins_where_no_point_takes_less_than_it_and_what_is_before_is_a_trans
     let curve = measured(&[cache.clone(), rising, memory.clone()].concat());
     let limits = limits(&[20]);
     let shown = text(&limits, &curve);
-    assert!(
-        shown
-            .contains("from {4194304} on, after a transition in which a load still takes {130} at {3526975}"),
-        "{shown}"
-    );
+    assert!(shown.contains("from {4194304} on, before which a load takes {130} at {3526975}"), "{shown}");
     assert_eq!(levels(&limits, &curve).last().and_then(|level| level.from), Some(4_194_304.0));
     let sharp = text(&limits, &measured(&[cache, at(20.25, &[180.0; 7]), memory].concat()));
-    assert!(sharp.contains("memory: {") && !sharp.contains("transition"), "{sharp}");
+    assert!(sharp.contains("memory: {") && !sharp.contains("before which"), "{sharp}");
 }
 
 /// A wide interval does not make memory of a set whose median is far below it.
@@ -47,7 +43,7 @@ fn memory_begins_with_a_set_that_takes_as_long() {
         .collect();
     points[17].1 = 107.0;
     points[17].2 = Some(Interval { low: 28.0, high: 182.0 });
-    let shown = levels(&limits(&[20]), &LevelCurve { points, core: None });
+    let shown = levels(&limits(&[20]), &LevelCurve { points, core: None, alone: vec![] });
     let from = shown.last().and_then(|level| level.from).expect("memory");
     assert!((from.log2() - 20.5).abs() < 1e-6, "{from}");
 }
@@ -92,7 +88,7 @@ fn an_end_that_may_be_anywhere_between_two_levels_is_no_end() {
         let ends = Crossing { at: 15.0, interval: Interval { low: 14.5, high } };
         let (from, to, value) = (10.0, 15.0, 2.0);
         let interval = Interval { low: 1.9, high: 2.1 };
-        let plateau = Plateau { from, to, value, interval, ends: None, half_way: Some(ends), points: 5 };
+        let plateau = Plateau { from, to, value, interval, ends: None, rise: Some(ends), points: 5 };
         end(
             &plateau,
             ends,
@@ -137,7 +133,7 @@ fn a_level_before_one_without_a_plateau_ends_half_way_to_what_is_published_of_th
         x => (4.0 * (x - 20.0).mul_add(0.8, 0.3).exp()).min(150.0),
     };
     let points = (40..116).map(|quarter| f64::from(quarter) / 4.0).map(|x| (x, rising(x), None)).collect();
-    let curve = LevelCurve { points, core: None };
+    let curve = LevelCurve { points, core: None, alone: vec![] };
     let mut limits = limits(&[15, 20, 25]);
     for (limit, expected) in limits.iter_mut().zip([(1.0, 4.0), (4.0, 14.0), (14.0, 90.0)]) {
         limit.expected = Some(expected);
@@ -207,9 +203,88 @@ fn levels_stand_from_the_end_of_the_one_before_to_their_own() {
 
 #[test]
 fn what_the_sweep_does_not_reach_is_said_so() {
-    let text = text(&limits(&[15, 40]), &steps(&[(15.0, 4.0)], 24.0));
+    let curve = steps(&[(15.0, 4.0)], 24.0);
+    let shared = LevelCurve { core: Some(CoreUse::Shared), ..steps(&[(15.0, 4.0)], 24.0) };
+    let text_of_shared = text(&limits(&[15, 40]), &shared);
+    assert!(
+        text_of_shared.contains("the largest setting of the curve with the core shared, {"),
+        "{text_of_shared}"
+    );
+    let text = text(&limits(&[15, 40]), &curve);
     assert!(
         text.contains("L2 is declared larger ({1099511627776}) than the largest setting of the curve"),
         "{text}"
     );
+}
+
+/// Where the levels end at unlike sizes, as with pages of unlike sizes, a time is nevertheless of one level.
+#[test]
+fn a_time_is_of_the_same_level_on_each_kind_of_page() {
+    let mut limits = limits(&[15, 19, 25]);
+    for (limit, expected) in limits.iter_mut().zip([(1.0, 3.8), (3.8, 17.0), (17.0, 110.0)]) {
+        limit.expected = Some(expected);
+    }
+    let huge = steps(&[(15.0, 4.0), (18.5, 16.0), (20.5, 150.0)], 24.0);
+    let base = steps(&[(15.0, 4.4), (17.75, 17.0), (20.0, 153.0)], 24.0);
+    let limits = as_shown(limits, [&huge, &base]);
+    assert!((limits[1].expected.expect("a level").0 - 4.0).abs() < 0.1, "measured, and no longer published");
+    for (curve, own) in [(&huge, ["L2: {4", "L3: {1"]), (&base, ["L2: {4.4", "L3: {1"])] {
+        let shown = text(&limits, curve);
+        assert!(own.iter().all(|level| shown.contains(level)), "{shown}");
+        assert!(!shown.contains("contradicted") && !shown.contains("a plateau of"), "{shown}");
+    }
+}
+
+/// The third level, which no cut shows before points of wide intervals, is found by its time, between the second and memory.
+#[test]
+fn a_level_before_uncertain_points_is_named_by_its_time() {
+    let known = |from: f64, values: &[f64]| {
+        let point = |(nth, y): (usize, &f64)| (0.25f64.mul_add(nth as f64, from), *y, 1.05);
+        values.iter().enumerate().map(point).collect::<Vec<_>>()
+    };
+    let second = known(13.0, &[4.0; 19]);
+    let rising = vec![(17.75, 6.5, 1.7), (18.0, 10.0, 1.35)];
+    let third = vec![(18.25, 16.2, 1.15), (18.5, 15.8, 1.12), (18.75, 16.6, 1.3), (19.0, 16.8, 1.8)];
+    let uncertain =
+        vec![(19.25, 35.0, 2.7), (19.5, 24.0, 2.4), (20.0, 47.0, 2.7), (20.5, 60.0, 2.7), (21.0, 98.0, 2.0)];
+    let memory = known(21.5, &[160.0; 20]);
+    let points = [second, rising, third, uncertain, memory].concat();
+    let point = |(x, y, reach): (f64, f64, f64)| (x, y, Some(Interval { low: y / reach, high: y * reach }));
+    let curve = LevelCurve {
+        points: points.into_iter().map(point).collect(),
+        core: Some(CoreUse::Shared),
+        alone: vec![],
+    };
+    let mut limits = limits(&[19, 25]);
+    let shown = |limits: &[Limit]| text(limits, &curve);
+    for (limit, expected) in limits.iter_mut().zip([(4.0, 17.0), (17.0, 110.0)]) {
+        limit.expected = Some(expected);
+    }
+    let named = shown(&limits);
+    assert!(named.contains("L2: {16.3") && named.contains("memory: {159.99"), "{named}");
+    limits[1].expected = Some((70.0, 110.0));
+    assert!(!shown(&limits).contains("L2: {"), "of another time: {}", shown(&limits));
+}
+
+/// A neighbour on the core takes part of a cache: with the core alone the same level holds what is declared.
+#[test]
+fn a_level_that_a_neighbour_makes_shorter_is_told_with_what_it_holds_alone() {
+    let point = |(x, y): (f64, f64)| (x, y, Some(Interval { low: 0.96 * y, high: 1.04 * y }));
+    let quarters = (40..=80).map(|quarter| f64::from(quarter) / 4.0);
+    let shared = |x: f64| point((x, if x > 14.75 { 4.0 } else { 1.4 }));
+    let said = |alone: &[(f64, f64)]| {
+        let alone = alone.iter().copied().map(point).collect();
+        let curve =
+            LevelCurve { points: quarters.clone().map(shared).collect(), core: Some(CoreUse::Shared), alone };
+        text(&limits(&[15]), &curve)
+    };
+    let held = "declared {32768}, but with the core alone it holds {32768}, as much as that: the rest is what a neighbour on the core takes";
+    assert!(said(&[(13.0, 1.33), (15.0, 1.43)]).contains(held), "{}", said(&[(15.0, 1.43)]));
+    for not in [&[(15.0, 3.9)][..], &[(13.0, 1.33)], &[(14.75, 1.33)], &[(14.0, 2.8), (15.0, 1.43)], &[]] {
+        assert!(!said(not).contains("with the core alone"), "{not:?}: {}", said(not));
+    }
+    let wide = CurvePoint::from((15.0, 1.43, Some(Interval { low: 1.3, high: 3.0 })));
+    let curve =
+        LevelCurve { points: quarters.map(shared).collect(), core: Some(CoreUse::Shared), alone: vec![wide] };
+    assert!(!text(&limits(&[15]), &curve).contains("with the core alone"), "it may take more alone as well");
 }

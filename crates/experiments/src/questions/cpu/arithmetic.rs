@@ -1,6 +1,7 @@
 //! What does an arithmetic instruction cost, alone and with others in flight?
 
 use crate::apparatus::cpu::arithmetic_kernel;
+use crate::apparatus::listing::LISTED;
 use crate::arch;
 use crate::expected::core_facts;
 use fathom_core::prelude::*;
@@ -74,8 +75,7 @@ const AARCH64: [ExpectedInstruction; 6] = [
 ];
 /// Additions of doubles that begin in a cycle, by the ports of current cores: so many latencies are in flight at once.
 const ADDERS: f64 = 2.0;
-/// Stated: instructions in the disassembled loop per instruction claimed.
-const LISTED: &str = "instructions_listed";
+
 const BRANCH: &str = "mispredicted-branch";
 const FOG: &str = "Fog, Instruction tables, 2022, typical of current x86-64 cores";
 const ARM: &str = "Arm, Neoverse N1 Software Optimization Guide, typical of current cores of Arm";
@@ -144,7 +144,7 @@ impl Experiment for Arithmetic {
         } else {
             (0.1, "no core retires ten instructions in a cycle")
         };
-        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+        Some(Bound::of(cycles * known.shortest_cycle(), because))
     }
     fn waits_for_the_core_alone(&self, _: &Point) -> bool {
         true
@@ -162,22 +162,13 @@ impl Experiment for Arithmetic {
             Ok(())
         };
         let workload = Workload::batched(run).per_iteration(arithmetic_kernel::UNROLLED);
-        Ok(match arithmetic_kernel::instructions(kernel) {
-            Some(count) => workload.stating(LISTED, count as f64 / arithmetic_kernel::UNROLLED as f64),
-            None => workload,
-        })
+        Ok(workload.stating(LISTED, arithmetic_kernel::instructions_each(kernel)))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         if point.name(&INSTRUCTION) == BRANCH {
             let claim = "share of the random branches that were taken: 0.5, so that half are mispredicted";
-            let share = observed
-                .witness("taken")
-                .zip(observed.witness("branches"))
-                .map(|(mispredictable, all)| mispredictable / all);
-            return vec![
-                share.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.48, 0.52)),
-            ];
+            return vec![Check::within(claim, observed.ratio("taken", "branches"), 0.48, 0.52)];
         }
         let most = if point.name(&INSTRUCTION) == "integer-divide" { 3.2 } else { 1.05 };
         let listed = observed.witness(LISTED).map(|listed| ("in the disassembled loop", listed));
@@ -262,7 +253,7 @@ mod tests {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(2e9));
         known.core_hz_ends = Some(Interval { low: 1.8e9, high: 2.2e9 });
-        let exact = |ns: f64| Found::exact(ns, Dimension::Of(Unit::Nanoseconds));
+        let exact = |ns: f64| Found::exact(ns, Unit::Nanoseconds);
         let ends = |time: Found| known.counted_in_cycles(time).and_then(|cycles| cycles.ends());
         let within = |ends: Option<(f64, f64)>, low: f64, high: f64| {
             ends.is_some_and(|ends| (ends.0 - low).abs() < 1e-9 && (ends.1 - high).abs() < 1e-9)

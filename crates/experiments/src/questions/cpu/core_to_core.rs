@@ -72,12 +72,10 @@ impl Experiment for CoreToCore {
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 5.0 * known.shortest_cycle(),
-            because:
-                "a load that another core's store must reach first takes longer than one from the own cache"
-                    .to_owned(),
-        })
+        Some(Bound::of(
+            5.0 * known.shortest_cycle(),
+            "a load that another core's store must reach first takes longer than one from the own cache",
+        ))
     }
 
     fn prepare<'site>(&self, point: &Point, _: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -222,8 +220,7 @@ mod tests {
             let machine = machine;
             let mut known = Known::new(&machine, None);
             let point = of_two_cores(&machine).expect("two cores");
-            let hand_over = fathom_described::found(74.0, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &point, hand_over);
+            fathom_described::plant(&mut known, &CoreToCore, [(point, 74.0)]);
             let look = |(line_ns, share, looks): &(f64, f64, usize)| LineLooks {
                 line_ns: *line_ns,
                 share: *share,

@@ -8,7 +8,6 @@ use fathom_core::prelude::*;
 
 const DISTANCE: Parameter = Parameter::bytes("distance", "bytes from one thread's counter to the other's");
 
-/// The experiment `cpu/false_sharing`.
 pub struct FalseSharing;
 
 static ABOUT: About = About {
@@ -81,10 +80,10 @@ impl Experiment for FalseSharing {
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 0.2 * known.shortest_cycle(),
-            because: "no core makes more than five dependent additions in a cycle".to_owned(),
-        })
+        Some(Bound::of(
+            0.2 * known.shortest_cycle(),
+            "no core makes more than five dependent additions in a cycle",
+        ))
     }
 
     /// The points differ in one number, and a process for each would cost more than its observation.
@@ -140,17 +139,18 @@ fn finding(known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "Two threads whose counters are {least} apart do not disturb each other; at {disturbed_at}, the next shorter distance measured, an \
-         increment takes {disturbed}, {ratio} as at the greatest distance. {reason}",
+         increment takes {disturbed}, at the greatest distance {furthest}: {ratio}. {reason}",
         least = exactly(least).named("the least distance without a disturbance"),
         disturbed_at = exactly(disturbed_at).named("the greatest distance with a disturbance"),
         disturbed = disturbed.named("an increment, disturbed"),
+        furthest = furthest.named("an increment, undisturbed"),
         ratio = disturbed.times_as("long", *furthest, "an increment, disturbed over undisturbed"),
         reason = reason(least, disturbed_at, known.machine.line_bytes())
     ))
 }
 
 fn exactly(bytes: u64) -> Found {
-    Found::exact(bytes as f64, Dimension::Of(Unit::Bytes))
+    Found::exact(bytes as f64, Unit::Bytes)
 }
 
 /// What the machine says of its lines, compared with the result.
@@ -180,14 +180,8 @@ mod tests {
 
     /// An increment takes 20 ns below this distance and 2 ns from there on.
     fn text(unit: u64, distances: &[u64]) -> String {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        for distance in distances {
-            let ns = if *distance < unit { 20.0 } else { 2.0 };
-            let time = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &at(*distance), time);
-        }
-        finding(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
+        let time = |distance: &u64| (at(*distance), if *distance < unit { 20.0 } else { 2.0 });
+        fathom_described::statements(&FalseSharing, distances.iter().map(time), finding)
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What does a loop cost by itself?
 
 use crate::apparatus::cpu::loop_kernel;
+use crate::apparatus::listing::LISTED;
 use crate::arch;
 use crate::expected::core_facts;
 use crate::questions::cpu::timing_overhead;
@@ -17,7 +18,8 @@ static ABOUT: About = About {
     operation: "one whole loop of the given number of iterations, including entry and exit",
     method: "Sixteen whole loops of 0 to 8192 iterations follow one another, so that the outer loop that repeats them \
              adds at most a sixteenth of a cycle to each; nothing is subtracted. The slope over the number of \
-             iterations is the cost of one iteration; the intercept is the cost of entry and exit.\n\nThree forms: a \
+             iterations is the cost of one iteration in long loops, stated from the number on from which each further \
+             iteration costs that; a loop of no iteration is entry and exit.\n\nThree forms: a \
              counter in a register; a counter in memory, loaded, incremented, stored and compared in each iteration, \
              as compilers write it without optimisation; and the same with a store through a pointer in the body \
              (report 000).",
@@ -58,8 +60,6 @@ pub fn increment(known: &Known) -> Option<Basis> {
     Some(Basis { value: whole.value / count as f64, ..whole })
 }
 
-/// Stated: instructions per iteration, by disassembly.
-const LISTED: &str = "instructions_listed";
 const FORMS: [&str; 3] = ["register", "memory", "memory-and-pointer"];
 
 impl Experiment for LoopOverhead {
@@ -109,9 +109,8 @@ impl Experiment for LoopOverhead {
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         // Small loops overlap with their neighbours; a long one cannot run more than two iterations per cycle.
         let count = point.number(&COUNT) as f64;
-        (count >= 64.0).then(|| Bound {
-            limit: count * known.shortest_cycle() * 0.3,
-            because: "no core takes more than two branches in a cycle".to_owned(),
+        (count >= 64.0).then(|| {
+            Bound::of(count * known.shortest_cycle() * 0.3, "no core takes more than two branches in a cycle")
         })
     }
     fn waits_for_the_core_alone(&self, _: &Point) -> bool {
@@ -127,11 +126,8 @@ impl Experiment for LoopOverhead {
             run(n, count);
             Ok(())
         };
-        let workload = Workload::batched(repeated).per_iteration(loop_kernel::INNER_LOOPS);
-        Ok(match loop_kernel::round(run) {
-            Some(count) => workload.stating(LISTED, count as f64),
-            None => workload,
-        })
+        let listed = loop_kernel::round(run).map(|count| count as f64);
+        Ok(Workload::batched(repeated).per_iteration(loop_kernel::INNER_LOOPS).stating(LISTED, listed))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
@@ -160,24 +156,103 @@ impl Experiment for LoopOverhead {
             let group = Point::new().named(&FORM, form);
             known.line(ABOUT.name, &group, &COUNT).map(|(slope, _)| slope)
         };
-        let cycles = against_a_cycle(known).into_iter().chain(overhead(known));
+        let findings = entered(known).into_iter().chain(against_a_cycle(known)).chain(overhead(known));
         let (Some(register), Some(memory)) = (each("register"), each("memory")) else {
-            return cycles.collect();
+            return findings.collect();
         };
+        let loops = of_one_state(known, "memory");
+        let from = straight_from(&loops, memory);
         let forms = finding!(
             Question::Experiment,
-            "A loop that keeps its counter in memory costs {memory} per iteration, one in a register \
-             {register}: {ratio}.{added}",
+            "A loop that keeps its counter in memory, as unoptimised code does, costs {memory} per iteration{range}, one in a register \
+             {register}: {ratio}.{pointer}{shorter}",
             memory = memory.named("iteration, counter in memory"),
+            range = match from {
+                Some(0) => String::new(),
+                Some(from) => format!(" from {from} iterations on"),
+                None => " by a line that even the longest loops are not on".to_owned(),
+            },
             register = register.named("iteration, counter in a register"),
             ratio = memory.times_as("much", register, "memory over register"),
-            added = match memory.differs_from(&register) {
-                Some(false) => "",
-                _ => " Unoptimised code adds this to every loop of the reports.",
-            }
+            pointer = each("memory-and-pointer").map(|pointer| statement!(
+                " With a store through a pointer in its body an iteration costs {pointer}.",
+                pointer = pointer.named("iteration, counter in memory, and a store through a pointer")
+            )),
+            shorter = from.and_then(|from| shorter_loops(&loops, from, memory))
         );
-        cycles.chain([forms]).collect()
+        [forms].into_iter().chain(findings).collect()
     }
+}
+
+/// How far the cost of a further iteration may be from the slope of a line that is said to hold there, as a share of it.
+const STRAIGHT: f64 = 0.1;
+
+/// The loops of a form in the state of the core that most of them are in, by their iterations.
+fn of_one_state(known: &Known, form: &str) -> Vec<(u64, Found)> {
+    let mut along = known.found_along(ABOUT.name, &Point::new().named(&FORM, form), &COUNT);
+    let is_alone = |total: &Found| total.core == Some(CoreUse::Alone);
+    // The line is of one state of the core: a total with the core shared is not on that of the core alone.
+    let alone = along.iter().filter(|(_, total)| is_alone(total)).count();
+    let are_alone = 2 * alone >= along.len();
+    along.retain(|(_, total)| total.core.is_none() || is_alone(total) == are_alone);
+    along
+}
+
+/// The number of iterations from which on every further iteration that was measured costs what the line says, as far as intervals tell;
+/// `None` if not even the last ones do.
+fn straight_from(along: &[(u64, Found)], slope: Found) -> Option<u64> {
+    let is_straight = |pair: &&[(u64, Found)]| {
+        let further = (pair[1].0 - pair[0].0) as f64;
+        let each = pair[1].1.minus(pair[0].1).scaled(1.0 / further);
+        let (low, high) = each.ends().unwrap_or((each.value, each.value));
+        low <= (1.0 + STRAIGHT) * slope.value && high >= (1.0 - STRAIGHT) * slope.value
+    };
+    along.windows(2).rev().take_while(is_straight).last().map(|pair| pair[0].0)
+}
+
+/// What an iteration costs in loops of memory that are too short for the line, where it costs more: that of the costliest one, beyond a loop of none.
+fn shorter_loops(along: &[(u64, Found)], from: u64, slope: Found) -> Option<Statement> {
+    let (_, none) = *along.first().filter(|(count, _)| *count == 0)?;
+    let each = along
+        .iter()
+        .filter(|(count, _)| (2..from).contains(count))
+        .map(|(count, total)| (*count, total.minus(none).scaled(1.0 / *count as f64)));
+    let (count, most) = each.max_by(|one, other| one.1.value.total_cmp(&other.1.value))?;
+    let is_more = most.ends().is_some_and(|(low, _)| low > (1.0 + STRAIGHT) * slope.value);
+    is_more.then(|| {
+        statement!(
+            " Shorter loops cost more, up to {most} (at {count}).",
+            most = most.named("iteration of a short loop, memory"),
+            count = count.to_string()
+        )
+    })
+}
+
+/// What entering and leaving a loop costs: a loop of no iteration, and what the line leaves at none.
+fn entered(known: &Known) -> Option<Finding> {
+    let point = Point::new().named(&FORM, "register").with(&COUNT, 0);
+    let none = known.found(ABOUT.name, &point)?;
+    let intercept = known.line(ABOUT.name, &point, &COUNT).map(|(_, intercept)| intercept);
+    let at_none = intercept.and_then(|intercept| {
+        let (low, high) = intercept.ends()?;
+        let judged = if low <= 0.0 && high >= 0.0 {
+            "not significantly different from zero"
+        } else if intercept.differs_from(&none) == Some(true) {
+            "by which short loops differ from it"
+        } else {
+            "not significantly different from that"
+        };
+        Some(statement!(
+            "; the line leaves {intercept} there, {judged}",
+            intercept = intercept.named("what the line leaves at no iteration")
+        ))
+    });
+    Some(finding!(
+        Question::Experiment,
+        "Entering and leaving a loop, of no iteration, costs {none}{at_none}.",
+        none = none.named("entering and leaving a loop"),
+        at_none
+    ))
 }
 
 /// The measurement overhead of the reports' summaries: reading the clock at both ends, and a loop's iteration (R-TIM-15).
@@ -187,8 +262,7 @@ fn overhead(known: &Known) -> Option<Finding> {
     let iteration = Found { dimension: timing.dimension, ..iteration };
     Some(finding!(
         Question::Experiment,
-        "Measurement overhead, timing and loop together: {sum} for an operation timed by itself ({timing} between two readings of the \
-         clock, {iteration} for an iteration). Operations timed in batches bear a share of the first.",
+        "Timing one operation by itself, in a loop, adds {sum} ({timing} between two readings, {iteration} an iteration).",
         sum = timing.plus(iteration).named("measurement overhead, timing and loop"),
         timing = timing.named("between two readings of the clock"),
         iteration = iteration.named("an iteration of a loop")
@@ -214,26 +288,19 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
     let group = Point::new().named(&FORM, "register");
     let (slope, _) = known.line(ABOUT.name, &group, &COUNT)?;
     let cycles = known.counted_in_cycles(slope)?;
-    let along = known.found_along(ABOUT.name, &group, &COUNT);
-    let is_alone = |total: &Found| total.core == Some(CoreUse::Alone);
-    // The line is of one state of the core: a total with the core shared is not on that of the core alone.
-    let alone = along.iter().filter(|(_, total)| is_alone(total)).count();
-    let is_of_line = |total: &Found| total.core.is_none() || is_alone(total) == (2 * alone >= along.len());
-    let each = along.iter().filter(|(count, total)| *count > 0 && is_of_line(total));
+    let along = of_one_state(known, "register");
+    let each = along.iter().filter(|(count, _)| *count > 0);
     let is_flat =
         |(count, total): &&(u64, Found)| (total.value / *count as f64 / slope.value - 1.0).abs() <= NEAR;
     let from = each.rev().take_while(is_flat).last().map(|(count, _)| *count);
     let judged = beside_an_addition(cycles);
-    let flat = match from {
+    // The last point alone is no range.
+    let longest = along.last().map(|(count, _)| *count);
+    let flat = match from.filter(|from| Some(*from) != longest) {
         Some(count) => {
-            format!(
-                " From {count} iterations on, the total divided by their number is within 5 % of that; \
-                 below, the totals are not on the line."
-            )
+            format!(" From {count} iterations on, the total over their number is within 5 % of that.")
         }
-        None => {
-            " At no number of iterations is the total divided by that number within 5 % of it.".to_owned()
-        }
+        None => String::new(),
     };
     Some(finding!(
         Question::Experiment,
@@ -251,7 +318,7 @@ fn beside_an_addition(cycles: Found) -> &'static str {
     if ends.high < 1.0 - NEAR {
         "less than a single addition takes, so the core completes several iterations per cycle"
     } else if ends.low > 1.0 + NEAR {
-        "more than a single addition takes; the run does not measure what takes the rest"
+        "more than a single addition takes"
     } else if ends.low >= 1.0 - NEAR && ends.high <= 1.0 + NEAR {
         "as many as a single addition takes"
     } else {
@@ -262,14 +329,14 @@ fn beside_an_addition(cycles: Found) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::{Interval, Measured};
 
     /// The finding for loops of `each` ns per iteration and `entered` ns to enter them, at 2 GHz.
     fn said_of(each: f64, entered: f64) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(2e9));
         for count in (0..14).map(|power| 1 << power) {
-            let found = Found::bare(entered + each * count as f64, Dimension::Of(Unit::Nanoseconds));
+            let found = Found::bare(entered + each * count as f64, Unit::Nanoseconds);
             known.learn(ABOUT.name, &Point::new().named(&FORM, "register").with(&COUNT, count), found);
         }
         against_a_cycle(&known).unwrap().statement.plain()
@@ -285,6 +352,58 @@ mod tests {
         assert_eq!((judged("register", 2.0), judged("memory", 4.0)), (vec![true], vec![true]));
         // As a compiler writes it that unrolls, and one that keeps the counter in memory.
         assert_eq!((judged("register", 16.0), judged("register", 4.0)), (vec![false], vec![false]));
+    }
+
+    /// The findings for loops of memory that take `early` ns for each of the first 128 iterations and 0.64 for each further one.
+    fn of_two_regimes(early: f64) -> String {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, Some(2e9));
+        for count in [0].into_iter().chain((0..14).map(|power| 1_u64 << power)) {
+            let (first, further) = (count.min(128) as f64, count.saturating_sub(128) as f64);
+            let memory = early * first + 0.64 * further;
+            let pointer = 0.7 * count as f64;
+            for (form, ns) in
+                [("register", 0.4 * count as f64), ("memory", memory), ("memory-and-pointer", pointer)]
+            {
+                let found = fathom_described::found_within(0.004, 0.5 + ns, Unit::Nanoseconds);
+                known.learn(ABOUT.name, &Point::new().named(&FORM, form).with(&COUNT, count), found);
+            }
+        }
+        LoopOverhead
+            .findings(&known)
+            .iter()
+            .map(|finding| finding.statement.plain())
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
+    #[test]
+    fn a_slope_has_the_range_in_which_it_holds_and_shorter_loops_their_own_cost() {
+        let two = of_two_regimes(1.4);
+        assert!(two.contains("per iteration from 128 iterations on, one in a register"), "{two}");
+        assert!(two.contains("Shorter loops cost more, up to {1.4"), "{two}");
+        assert!(two.contains("With a store through a pointer in its body an iteration costs {0."), "{two}");
+        let one = of_two_regimes(0.64);
+        assert!(one.contains("per iteration, one in a register") && !one.contains("Shorter loops"), "{one}");
+    }
+
+    #[test]
+    fn entering_a_loop_is_a_loop_of_no_iteration() {
+        let told = |intercept: Option<Measured>| {
+            let machine = fathom_described::machine();
+            let mut known = Known::new(&machine, None);
+            let point = Point::new().named(&FORM, "register").with(&COUNT, 0);
+            known.learn(ABOUT.name, &point, fathom_described::found_within(0.1, 0.4, Unit::Nanoseconds));
+            let both = intercept
+                .map(|of| (Found::bare(0.4, Unit::Nanoseconds), Found::measured(of, Unit::Nanoseconds)));
+            known.learn_line(ABOUT.name, &point, COUNT.name, both);
+            entered(&known).expect("a loop of none").statement.plain()
+        };
+        let line = |low, high| Some(Measured { value: 14.0, interval: Some(Interval { low, high }) });
+        assert!(told(None).ends_with("costs {0.4}."));
+        assert!(told(line(-7.6, 73.3)).contains("leaves {14} there, not significantly different from zero"));
+        assert!(told(line(5.1, 16.6)).contains("{14} there, by which short loops differ from it"));
+        assert!(told(line(0.1, 16.6)).contains("{14} there, not significantly different from that"));
     }
 
     #[test]

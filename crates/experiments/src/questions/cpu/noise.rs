@@ -101,8 +101,8 @@ impl Experiment for Noise {
         })
     }
 
-    fn exceeded_for(&self, _: &Point, machine: &Machine) -> Option<String> {
-        Some(taken_by_others(machine.is_virtual()).to_owned())
+    fn exceeded_for(&self, _: &Point, known: &Known) -> Option<Excess> {
+        Some(Excess::of(taken_by_others(known.machine.is_virtual())))
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
@@ -125,10 +125,9 @@ impl Experiment for Noise {
 
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
         let claim = "the loop never slept: voluntary switches per run of the loop";
-        let Some(loops) = observed.witness(LOOPS).filter(|loops| *loops > 0.0) else {
-            return vec![Check::missing(claim)];
-        };
-        vec![Check::within(claim, observed.counters.voluntary_switches as f64 / loops, 0.0, 0.5)]
+        let loops = observed.witness(LOOPS).filter(|loops| *loops > 0.0);
+        let switches = loops.map(|loops| observed.counters.voluntary_switches as f64 / loops);
+        vec![Check::within(claim, switches, 0.0, 0.5)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
@@ -212,13 +211,7 @@ mod tests {
             machine.kernel.tick_hz = Fact::known(250, "a test");
             let mut known = Known::new(&machine, None);
             let at = |figure: &str| Point::new().with(&CPU, 0).named(&FIGURE, figure);
-            let dimension = Dimension::Of(Unit::PartsPerMillion);
-            known.learn(ABOUT.name, &at(LOST), fathom_described::found(lost, dimension));
-            known.learn(
-                ABOUT.name,
-                &at(GAP),
-                fathom_described::found(8_000.0, Dimension::Of(Unit::Nanoseconds)),
-            );
+            fathom_described::plant(&mut known, &Noise, [(at(LOST), lost), (at(GAP), 8_000.0)]);
             Noise.findings(&known)[0].statement.plain()
         };
         let beyond = told(19_000.0);

@@ -124,7 +124,7 @@ impl Experiment for SharedCore {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let because = "no core makes more than twelve additions per cycle".to_owned();
-        (point.name(&FIGURE) != SLOWED).then(|| Bound { limit: known.shortest_cycle() / 12.0, because })
+        (point.name(&FIGURE) != SLOWED).then(|| Bound::of(known.shortest_cycle() / 12.0, because))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -150,10 +150,7 @@ impl Experiment for SharedCore {
     }
 
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
-        let count = |claim: &str, name, low, high| match observed.witness(name) {
-            Some(count) => Check::within(claim, count, low, high),
-            None => Check::missing(claim),
-        };
+        let count = |claim: &str, name, low, high| Check::within(claim, observed.witness(name), low, high);
         let worked = observed.witness(WORKED).unwrap_or(0.0);
         vec![
             count("streams that the other CPU ran while it should be busy", WORKED, 1.0, f64::INFINITY),
@@ -334,9 +331,8 @@ mod tests {
     #[test]
     fn a_load_that_rested_or_ran_elsewhere_is_found_out() {
         let holds = |worked: f64, rested: f64, there: f64| {
-            let mut seen = Observed::default();
-            let counted = [(WORKED, worked), (RESTED, rested), (ELSEWHERE, there)];
-            seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+            let seen =
+                fathom_described::observed(0, [(WORKED, worked), (RESTED, rested), (ELSEWHERE, there)]);
             SharedCore.evidence(&Point::new(), &seen).iter().all(|check| check.holds)
         };
         assert!(holds(100.0, 0.0, 100.0));

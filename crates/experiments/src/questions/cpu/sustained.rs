@@ -3,6 +3,7 @@
 use super::arithmetic;
 use crate::apparatus::cpu::arithmetic_kernel;
 use crate::apparatus::lasting::{self, COMPARED, FIGURE, LASTING, WINDOW};
+use crate::apparatus::listing::LISTED;
 use crate::arch;
 use fathom_core::prelude::*;
 use fathom_core::quantity::Kind;
@@ -43,9 +44,6 @@ const CHAINS: u64 = 8;
 /// Iterations of the loop between two readings of the clock: some hundred microseconds.
 const BETWEEN_LOOKS: u64 = 2_000;
 
-/// Stated: instructions in the disassembled loop per instruction claimed.
-const LISTED: &str = "instructions_listed";
-
 impl Experiment for Sustained {
     fn about(&self) -> &'static About {
         &ABOUT
@@ -69,7 +67,7 @@ impl Experiment for Sustained {
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         let because = "no core retires ten instructions in a cycle".to_owned();
-        Some(Bound { limit: 0.1 * known.shortest_cycle(), because })
+        Some(Bound::of(0.1 * known.shortest_cycle(), because))
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
@@ -91,26 +89,19 @@ impl Experiment for Sustained {
         };
         // The CPU time that other tasks take is part of the question.
         let work = Workload::figures(observe).cold().about_its_cpu();
-        let listed = arithmetic_kernel::instructions(kernel);
-        Ok(match listed {
-            Some(count) => work.stating(LISTED, count as f64 / arithmetic_kernel::UNROLLED as f64),
-            None => work,
-        })
+        Ok(work.stating(LISTED, arithmetic_kernel::instructions_each(kernel)))
     }
 
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
         let claim = "instructions in the disassembled loop per instruction claimed";
-        let listed = observed.witness(LISTED);
-        vec![listed.map_or_else(|| Check::missing(claim), |count| Check::within(claim, count, 1.0, 1.05))]
+        vec![Check::within(claim, observed.witness(LISTED), 1.0, 1.05)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let usual = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
-        let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
-        let compared = lasting::compared("a multiplication of doubles", Kind::Cost, figure);
-        let finding =
-            compared.map(|compared| finding!(Question::Experiment, "Time {COMPARED}: {compared}.", compared));
-        finding.into_iter().collect()
+        let one = ("a multiplication of doubles".to_owned(), Point::new().named(&INSTRUCTION, MULTIPLY));
+        let compared = lasting::compared_in(ABOUT.name, [one], Kind::Cost, known);
+        let finding = |compared| finding!(Question::Experiment, "Time {COMPARED}: {compared}.", compared);
+        compared.map(finding).into_iter().collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {

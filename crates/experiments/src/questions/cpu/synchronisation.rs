@@ -1,6 +1,7 @@
 //! What does it cost two processes to wait for each other, by mechanism?
 
 use super::context_switch::ContextSwitch;
+use crate::expected::mode_switch;
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_core::sampling::turn::{self, Ends};
@@ -94,10 +95,7 @@ impl Experiment for Synchronisation {
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 40.0 * known.shortest_cycle(),
-            because: "waiting enters the kernel, which takes some forty cycles on every core".to_owned(),
-        })
+        Some(mode_switch::bound(1.0, "waiting enters", known))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -245,7 +243,7 @@ mod tests {
             ("eventfd", 25e3, CoreUse::Shared),
             ("POSIX semaphore", 21e3, CoreUse::Alone),
         ] {
-            let found = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+            let found = fathom_described::found(ns, Unit::Nanoseconds);
             let point = Point::at(Placement::AcrossCpus).named(&MECHANISM, name);
             known.learn(ABOUT.name, &point, Found { core: Some(core), ..found });
         }
@@ -256,13 +254,10 @@ mod tests {
 
     #[test]
     fn what_is_not_shown_to_be_slower_stands_beside_the_quickest() {
-        let machine = fathom_described::machine();
-        let mut known = Known::new(&machine, None);
-        for (name, ns) in [("eventfd", 3.00e3), ("futex", 3.01e3), ("pipe", 3.6e3), ("file lock", 6e3)] {
-            let found = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &Point::at(Placement::OneCpu).named(&MECHANISM, name), found);
-        }
-        let text = extremes(Placement::OneCpu, "on one CPU", &known).expect("four").statement.plain();
+        let all = [("eventfd", 3.00e3), ("futex", 3.01e3), ("pipe", 3.6e3), ("file lock", 6e3)];
+        let all = all.map(|(name, ns)| (Point::at(Placement::OneCpu).named(&MECHANISM, name), ns));
+        let of = |known: &Known| extremes(Placement::OneCpu, "on one CPU", known);
+        let text = fathom_described::statements(&Synchronisation, all, of);
         assert!(text.contains("the quickest is eventfd (futex is not shown to be slower), {3000}"), "{text}");
         assert!(text.contains("and the slowest file lock, {6000}"), "{text}");
     }
@@ -273,7 +268,7 @@ mod tests {
         let text = |state_on_one: CoreUse, share: f64| {
             let mut known = Known::new(&machine, None);
             let mut learn = |placement, name: &str, ns: f64, core: CoreUse| {
-                let hand_over = fathom_described::found_within(share, ns, Dimension::Of(Unit::Nanoseconds));
+                let hand_over = fathom_described::found_within(share, ns, Unit::Nanoseconds);
                 let point = Point::at(placement).named(&MECHANISM, name);
                 known.learn(ABOUT.name, &point, Found { core: Some(core), ..hand_over });
             };

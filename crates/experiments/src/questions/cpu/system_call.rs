@@ -212,9 +212,11 @@ impl Experiment for SystemCall {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let enters = find(point).is_ok_and(|service| service.system_calls > 0.0);
-        enters.then(|| Bound {
-            limit: 40.0 * known.shortest_cycle(),
-            because: "SYSCALL and SYSRET alone take some forty cycles on every x86-64 core".to_owned(),
+        enters.then(|| {
+            Bound::of(
+                40.0 * known.shortest_cycle(),
+                "SYSCALL and SYSRET alone take some forty cycles on every x86-64 core",
+            )
         })
     }
 

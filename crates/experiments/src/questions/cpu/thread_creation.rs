@@ -96,10 +96,8 @@ impl Experiment for ThreadCreation {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        (point.name(&MEASURE) != USER_LEVEL).then(|| Bound {
-            limit: 100.0 * known.shortest_cycle(),
-            because: "clone enters the kernel and copies a task".to_owned(),
-        })
+        (point.name(&MEASURE) != USER_LEVEL)
+            .then(|| Bound::of(100.0 * known.shortest_cycle(), "clone enters the kernel and copies a task"))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

@@ -1,6 +1,6 @@
 //! How late does a sleeping thread wake up?
 
-use super::context_switch;
+use super::{context_switch, spin_or_sleep};
 use crate::expected::kernel_service;
 use fathom_core::prelude::*;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -57,9 +57,8 @@ impl Experiment for WakeUp {
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
         let entry = kernel_service::entry(known);
         let woken = context_switch::idle_cpu(known);
-        let reached = Prediction::new()
-            .hardware("the timer's interrupt reaches a sleeping CPU", 1.0, woken)
-            .being(TermEvent::WakeUp);
+        let what = context_switch::as_in_hand_overs("the timer's interrupt reaches a sleeping CPU");
+        let reached = Prediction::new().hardware(&what, 1.0, woken).being(TermEvent::WakeUp);
         Ok(context_switch::after_idling(reached, point.number(&SLEEP), known)
             .software("system calls", 2.0, entry)
             .software(
@@ -69,11 +68,12 @@ impl Experiment for WakeUp {
             ))
     }
 
+    fn exceeded_for(&self, point: &Point, known: &Known) -> Option<Excess> {
+        spin_or_sleep::woken_after(point.number(&SLEEP), known)
+    }
+
     fn bound(&self, _: &Point, _: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 0.0,
-            because: "a sleeper is never woken before its time (clock_nanosleep(2))".to_owned(),
-        })
+        Some(Bound::of(0.0, "a sleeper is never woken before its time (clock_nanosleep(2))"))
     }
 
     /// How a CPU idles becomes steady once for all points of a process.

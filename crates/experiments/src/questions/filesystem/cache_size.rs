@@ -18,7 +18,6 @@ const ORDER: Parameter =
 const CALL: Parameter = Parameter::of("call", "the call that reads it again", &[READ, MMAP]);
 const CONTENT: Parameter = Parameter::of("content", "what the file holds", &[DATA, HOLES]);
 
-/// The experiment `filesystem/cache_size`.
 pub struct CacheSize;
 
 static ABOUT: About = About {
@@ -160,22 +159,18 @@ impl Experiment for CacheSize {
         }
         if point.name(&METHOD) == RESIDENCY {
             let claim = "the file was larger than the cache: share of it that stayed";
-            return vec![share_of(observed, STAYED, FILE_BYTES, claim, 0.01, 0.999)];
+            return vec![Check::within(claim, observed.ratio(STAYED, FILE_BYTES), 0.01, 0.999)];
         }
         vec![
-            share_of(
-                observed,
-                MISS_NS,
-                HIT_NS,
+            Check::within(
                 "a piece that is not cached takes longer: times as long",
+                observed.ratio(MISS_NS, HIT_NS),
                 CONTRAST,
                 1e6,
             ),
-            share_of(
-                observed,
-                cache_search::MISJUDGED,
-                cache_search::JUDGED,
+            Check::within(
                 "the pieces judged slow are those read from the device: share of the bytes by which the two differ",
+                observed.ratio(cache_search::MISJUDGED, cache_search::JUDGED),
                 0.0,
                 0.02,
             ),
@@ -392,21 +387,13 @@ fn by_timing<'site>(
         .stating(MISS_NS, miss))
 }
 
-/// Checks that the ratio of two witnesses is between two values.
-fn share_of(observed: &Observed, part: &str, whole: &str, claim: &str, low: f64, high: f64) -> Check {
-    match (observed.witness(part), observed.witness(whole)) {
-        (Some(part), Some(whole)) if whole > 0.0 => Check::within(claim, part / whole, low, high),
-        _ => Check::missing(claim),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_size_that_the_runs_own_limit_sets_is_a_lower_bound_and_names_it() {
-        let bytes = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
+        let bytes = |bytes: u64| Found::exact(bytes as f64, Unit::Bytes);
         let plain = |finding: Finding| finding.statement.plain();
         let own = plain(share(bytes(500 << 20), (Requirement::LIMIT_BYTES, LIMIT)));
         assert!(

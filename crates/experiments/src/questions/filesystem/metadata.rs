@@ -4,7 +4,7 @@ use super::directory;
 use super::remote_read::no_data;
 use crate::apparatus::filesystem::apart;
 use crate::expected::device_facts;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, mode_switch};
 use fathom_core::machine::{Remote, RemoteAddress, Root, network_mount};
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::below;
@@ -107,10 +107,7 @@ impl Experiment for Metadata {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 40.0 * calls(point.name(&OPERATION)) * known.shortest_cycle(),
-            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
-        })
+        Some(mode_switch::bound(calls(point.name(&OPERATION)), "every call enters", known))
     }
 
     fn touches(&self, point: &Point) -> Vec<Touch> {

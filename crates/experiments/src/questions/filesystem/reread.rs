@@ -79,6 +79,17 @@ static ABOUT: About = About {
         "1 MiB of a file too large for the page cache, read again",
         &[("state", At::Name(READ_BEFORE)), ("order", At::Name(FORWARD)), ("file", At::Most)],
     )])
+    .clauses(&[
+        Clause::of(
+            "what a MiB read again costs where the file fits into the page cache",
+            |point, machine| {
+                point.name(&STATE) == READ_BEFORE && point.number(&FILE) < cache_size::allowed(machine).0
+            },
+        ),
+        Clause::of("what a MiB read again costs where the file does not fit", |point, machine| {
+            point.name(&STATE) == READ_BEFORE && point.number(&FILE) > cache_size::allowed(machine).0
+        }),
+    ])
     .landmarks(|machine| {
         let (at, name) = cache_size::allowed(machine);
         vec![Landmark { along: FILE.name, at: at as f64, name: name.to_owned(), is_share: false }]
@@ -284,8 +295,8 @@ fn cliff(known: &Known) -> Option<Finding> {
     let result = |state, part| known.found(ABOUT.name, &point(state, FORWARD, size(known.machine, part)));
     let most = SIXTEENTHS.last().and_then(|(part, _)| result(READ_BEFORE, *part))?;
     let device = ALONG_THE_DEVICE.last().and_then(|part| result(DIRECT, *part))?;
-    let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
-    let bytes = |part| Found::exact(size(known.machine, part) as f64, Dimension::Of(Unit::Bytes));
+    let rate = |block: Found| block.inverse(BLOCK as f64 * 1e9, Unit::BytesPerSecond);
+    let bytes = |part| Found::exact(size(known.machine, part) as f64, Unit::Bytes);
     let largest = SIXTEENTHS[SIXTEENTHS.len() - 1].0;
     let measured = |(part, _): &(u64, Effort)| Some((*part, result(READ_BEFORE, *part)?));
     let held = cache_size::held(known);
@@ -360,10 +371,8 @@ mod tests {
         let said = |sizes: &[(u64, f64)]| {
             let again = |(part, ns): &(u64, f64)| (READ_BEFORE, *part, *ns);
             let all = sizes.iter().map(again).chain([(DIRECT, 24, 1e6)]);
-            let planted = all.map(|(state, part, ns)| {
-                (point(state, FORWARD, size(&machine, part)), ns, Dimension::Of(Unit::Nanoseconds))
-            });
-            fathom_described::statements(ABOUT.name, planted, |known| cliff(known).into_iter().collect())
+            let planted = all.map(|(state, part, ns)| (point(state, FORWARD, size(&machine, part)), ns));
+            fathom_described::statements(&Reread, planted, cliff)
         };
         let [mib_480, mib_544, mib_768] = [15, 17, 24].map(|part| size(&machine, part));
         let both = said(&[(8, 70e3), (15, 80e3), (16, 100e3), (17, 1600e3), (24, 1250e3)]);

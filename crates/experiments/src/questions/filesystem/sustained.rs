@@ -133,20 +133,13 @@ impl Experiment for Sustained {
                      read";
         // The account counts requests when they are sent: those in flight at its first reading were sent before.
         let under_way = (DEPTH * BLOCK * observed.trials) as f64;
-        let both = observed.witness(SERVED).zip(observed.witness(READ).filter(|read| *read > 0.0));
-        vec![both.map_or_else(
-            || Check::missing(claim),
-            |(served, read)| Check::within(claim, served / read, 0.99 - under_way / read, 1.5),
-        )]
+        let read = observed.witness(READ).unwrap_or_default();
+        vec![Check::within(claim, observed.ratio(SERVED, READ), 0.99 - under_way / read, 1.5)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let compared = |request: &&str| {
-            let usual = Point::new().named(&REQUEST, request).with(&LASTING, lasting::USUAL);
-            let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
-            lasting::compared(request, Kind::Cost, figure)
-        };
-        let requests = Statement::joined(REQUESTS.iter().filter_map(compared), "; ");
+        let requests = REQUESTS.map(|request| (request.to_owned(), Point::new().named(&REQUEST, request)));
+        let requests = lasting::compared_in(ABOUT.name, requests, Kind::Cost, known);
         let finding = |requests| {
             finding!(
                 Question::Experiment,

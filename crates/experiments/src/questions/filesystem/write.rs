@@ -1,7 +1,7 @@
 //! What does writing a block to a file cost, and what does it cost to make it durable on the device?
 
 use super::read;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, mode_switch};
 use fathom_core::prelude::*;
 use fathom_equipment::test_file::blocks::{BlockWalk, Order};
 use fathom_equipment::test_file::{Aligned, DiskQuota, TestFile, cached, direct, existing};
@@ -57,6 +57,12 @@ static ABOUT: About = About {
             ],
         )
         .called("write 4 KiB at random and fsync"),
+    ])
+    .clauses(&[
+        Clause::of("what a block in the page cache costs", |point, _| point.name(&DURABILITY) == CACHED),
+        Clause::of("what it costs to have a block on the device", |point, _| {
+            [DATA_SYNCED, SYNCED].contains(&point.name(&DURABILITY))
+        }),
     ]),
 };
 
@@ -126,10 +132,7 @@ impl Experiment for Write {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 40.0 * calls(point) * known.shortest_cycle(),
-            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
-        })
+        Some(mode_switch::bound(calls(point), "every call enters", known))
     }
 
     fn touches(&self, _: &Point) -> Vec<Touch> {
@@ -163,24 +166,20 @@ impl Experiment for Write {
         if observed.witness(COUNTED) != Some(1.0) {
             return vec![];
         }
-        let stays = point.name(&DURABILITY) == CACHED;
-        let claim = if stays {
-            "blocks stayed in the cache: dirty bytes at the end, per trial"
+        vec![if point.name(&DURABILITY) == CACHED {
+            let claim = "blocks stayed in the cache: dirty bytes at the end, per trial";
+            Check::within(claim, observed.per_trial(WAITING), point.number(&BLOCK) as f64, FILE as f64)
         } else {
-            "nothing is left to write when the operation has ended: dirty bytes"
-        };
-        vec![match observed.witness(WAITING) {
-            None => Check::missing(claim),
-            Some(waiting) if stays => {
-                let each = waiting / observed.trials.max(1) as f64;
-                Check::within(claim, each, point.number(&BLOCK) as f64, FILE as f64)
-            }
-            Some(waiting) => Check::equal(claim, waiting, 0.0),
+            let claim = "nothing is left to write when the operation has ended: dirty bytes";
+            Check::equal(claim, observed.witness(WAITING), 0.0)
         }]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        [random(known), in_order(known), without_metadata(known)].into_iter().flatten().collect()
+        [random(known), beyond_sending(known), in_order(known), without_metadata(known)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     /// A rotating disk takes tens of milliseconds for a flush.
@@ -195,11 +194,10 @@ fn random(known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "Writing 4 KiB in random order takes {cached}; to have them on the device takes {synced}: \
-         {ratio}.{flush}",
+         {ratio}.",
         cached = cached.named("write, in the page cache"),
         synced = synced.named("write, on the device"),
-        ratio = synced.times_as("long", cached, "on the device over in the page cache"),
-        flush = result(SENT).and_then(|sent| beyond_sending(sent, synced))
+        ratio = synced.times_as("long", cached, "on the device over in the page cache")
     ))
 }
 
@@ -258,12 +256,16 @@ fn without_metadata(known: &Known) -> Option<Finding> {
 }
 
 /// What having a block on the device takes beyond sending it there, where that is significant.
-fn beyond_sending(sent: Found, synced: Found) -> Option<Statement> {
-    Some(statement!(
-        " Sent to the device past the page cache, with no flush after it, a block takes {sent}: {more} of the time until it is on the device \
-         are beyond that, the flush of the device's own cache and what the file system does for it, which are not measured apart.",
+fn beyond_sending(known: &Known) -> Option<Finding> {
+    let result = |durability| known.found(ABOUT.name, &point(durability, RANDOM, USUAL_BLOCK));
+    let (sent, synced) = (result(SENT)?, result(SYNCED)?);
+    Some(finding!(
+        Question::Experiment,
+        "Sent to the device past the page cache, with no flush after it, a block takes {sent}: {more} of the {synced} until it is on the \
+         device are beyond that, the flush of the device's own cache and what the file system does for it, which are not measured apart.",
         sent = sent.named("write, sent to the device"),
-        more = synced.beyond(sent)?.named("write, on the device beyond sent to it")
+        more = synced.beyond(sent)?.named("write, on the device beyond sent to it"),
+        synced = synced.named("write, on the device")
     ))
 }
 
@@ -364,27 +366,23 @@ impl Drop for FlushedFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
-    use fathom_core::quantity::Unit;
 
     #[test]
     fn what_comes_after_a_block_is_sent_is_told_where_it_takes_longer_for_certain() {
         let said = |sent: f64| {
-            let of = |(durability, ns)| {
-                (point(durability, RANDOM, USUAL_BLOCK), ns, Dimension::Of(Unit::Nanoseconds))
-            };
+            let of = |(durability, ns)| (point(durability, RANDOM, USUAL_BLOCK), ns);
             let planted = [(CACHED, 2e3), (SENT, sent), (SYNCED, 120e3)].map(of);
-            fathom_described::statements(ABOUT.name, planted, |known| Write.findings(known))
+            fathom_described::statements(&Write, planted, |known| Write.findings(known))
         };
-        assert!(said(40e3).contains("a block takes {40000}: {80000} of the time until it is on the device"));
+        assert!(
+            said(40e3).contains("a block takes {40000}: {80000} of the {120000} until it is on the device")
+        );
         assert!(!said(120e3).contains("Sent to the device"), "{}", said(120e3));
     }
 
     #[test]
     fn writes_in_order_and_without_metadata_stand_beside_the_usual_ones() {
-        let at = |durability, order, block, ns| {
-            (point(durability, order, block), ns, Dimension::Of(Unit::Nanoseconds))
-        };
+        let at = |durability, order, block, ns| (point(durability, order, block), ns);
         let all = [
             at(CACHED, SEQUENTIAL, USUAL_BLOCK, 2e3),
             at(CACHED, RANDOM, USUAL_BLOCK, 4e3),
@@ -393,7 +391,7 @@ mod tests {
             at(DATA_SYNCED, SEQUENTIAL, USUAL_BLOCK, 5e4),
         ];
         assert_eq!(
-            fathom_described::statements(ABOUT.name, all, |known| Write.findings(known)),
+            fathom_described::statements(&Write, all, |known| Write.findings(known)),
             "A block of 4 KiB in order takes in the page cache {2000} (in random order {4000}: {0.5} times as long), 1 MiB at once {100000}; \
              on the device, fsync {100000}.\nTo have 4 KiB on the device takes in order by fdatasync {50000}, {0.5} times, by fsync {100000}.\n"
         );

@@ -6,8 +6,8 @@ use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::tally::Faults;
 use crate::apparatus::memory::fault::{device_reads, peaks};
 use crate::apparatus::memory::pages::{Mapping, Pages};
-use crate::expected;
 use crate::expected::device_facts;
+use crate::expected::fault::MAPPED_AT_ONCE;
 use fathom_core::prelude::*;
 use fathom_core::sorting;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -98,7 +98,7 @@ impl Experiment for FaultExtent {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         // This applies to a cold fault as well: it is retried after its page has been read, and then finds the neighbours read
         // with it.
-        let around_bytes = expected::fault::mapped_at_once() as f64;
+        let around_bytes = MAPPED_AT_ONCE as f64;
         let folio = Pages::Huge.bytes() as f64;
         let large = Basis::published(
             folio,
@@ -155,32 +155,25 @@ impl Experiment for FaultExtent {
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
-        let count = |name| observed.witness(name);
         if point.name(&METHOD) == PEAKS {
             return peaks_were_faults(observed);
         }
-        let touches = Some(observed.operations as f64);
         let (kind, name) = if point.name(&STATE) == COLD { ("major", MAJOR) } else { ("minor", MINOR) };
         let claim = format!("{kind} faults counted by the kernel, per byte touched");
-        let mut checks = vec![per(&claim, count(name), touches, 0.99, 1.01)];
+        let mut checks = vec![Check::witnessed(&claim, observed, name, 0.99, 1.01)];
         if point.name(&METHOD) == RESIDENCY {
             let claim = "bytes newly in memory, per byte that the device delivered";
             let served = device_reads::total(observed);
-            checks.extend(served.map(|served| per(claim, count(BROUGHT), Some(served), 0.95, 1.01)));
+            checks.extend(served.map(|served| {
+                let brought = observed.witness(BROUGHT).filter(|_| served > 0.0);
+                Check::within(claim, brought.map(|brought| brought / served), 0.95, 1.01)
+            }));
         }
         checks
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
         [read_and_mapped(known), by_the_page_table(known)].into_iter().flatten().collect()
-    }
-}
-
-/// Checks that a ratio is between two limits; doubtful if either number is missing.
-fn per(claim: &str, some: Option<f64>, of: Option<f64>, low: f64, high: f64) -> Check {
-    match (some, of) {
-        (Some(some), Some(of)) if of > 0.0 => Check::within(claim, some / of, low, high),
-        _ => Check::missing(claim),
     }
 }
 
@@ -194,13 +187,12 @@ fn could_move(others: usize, faults: usize) -> bool {
 /// The result is the median over series, which is correct while fewer than half of them are changed; a little less, because
 /// trials have equal weight however many series they have. If peaks are unrelated to faults, all series are changed.
 fn peaks_were_faults(observed: &Observed) -> Vec<Check> {
-    let count = |name| observed.witness(name);
     let both = "accesses that faulted and were peaks, per access that faulted";
     let moved = "series in which peaks without a fault are numerous enough to shift the median distance (a third as \
                  many as faults), per series";
     vec![
-        per(both, count(FAULTED_PEAKS), count(FAULTED), 0.95, 1.0),
-        per(moved, count(MOVED), Some(observed.operations as f64), 0.0, 0.4),
+        Check::within(both, observed.ratio(FAULTED_PEAKS, FAULTED), 0.95, 1.0),
+        Check::witnessed(moved, observed, MOVED, 0.0, 0.4),
     ]
 }
 
@@ -244,7 +236,7 @@ fn by_the_page_table(known: &Known) -> Option<Finding> {
             agree = if agree { "agree" } else { "do not agree" }
         )
     });
-    let beyond = if table.value > expected::fault::mapped_at_once() as f64 { LARGE_FOLIO } else { "" };
+    let beyond = if table.value > MAPPED_AT_ONCE as f64 { LARGE_FOLIO } else { "" };
     Some(finding!(Question::Experiment, "{lead}{peaks}.{beyond}", lead, peaks, beyond))
 }
 

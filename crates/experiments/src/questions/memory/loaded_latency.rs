@@ -153,7 +153,7 @@ impl Experiment for LoadedLatency {
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         if point.name(&FIGURE) == LATENCY {
             let because = "a dependent load takes at least two cycles".to_owned();
-            return Some(Bound { limit: 2.0 * known.shortest_cycle(), because });
+            return Some(Bound::of(2.0 * known.shortest_cycle(), because));
         }
         let mut bound = expected::stream::bound(kernel(point.name(&LOAD), known.machine)?, known);
         bound.limit *= point.number(&LOAD_THREADS) as f64;
@@ -270,8 +270,10 @@ fn longer(idle: Found, loads: &[LoadedLoad]) -> Option<Statement> {
         let mine: Vec<&LoadedLoad> = loads.iter().filter(|load| load.load == kind.name()).collect();
         let as_long = mine.iter().rposition(|load| !load.takes_longer_than(&least));
         let first = mine.get(as_long.map_or(0, |place| place + 1))?;
+        // Of one kind of traffic that is always longer it is not known from which on.
+        let (from, on) = if as_long.is_some() { ("from", " on") } else { ("beside", "") };
         Some(statement!(
-            "{ratio} times as long from {drawn} on ({kind})",
+            "{ratio} times as long {from} {drawn}{on} ({kind})",
             ratio = first.latency.over(least).named(&format!("load over the lowest, {}", first.setting())),
             drawn = first.place().named(&format!("drawn, longer than the lowest, {}", first.setting())),
             kind = kind.name()
@@ -362,20 +364,17 @@ fn start(point: &Point, cpus: &[usize], site: &Site) -> Result<Option<Streaming>
 mod tests {
     use super::*;
 
-    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
-    const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
-
     /// What is said of an idle latency known to this share, and of loads with their latency and traffic known to one percent.
     fn text(idle: (f64, f64), loads: &[(&'static str, u64, f64, f64)]) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         let at = |load, pause, figure| point(load, pause, figure, &machine);
         let (ns, share) = idle;
-        let idle = fathom_described::found_within(share, ns, TIME);
+        let idle = fathom_described::found_within(share, ns, Unit::Nanoseconds);
         known.learn(ABOUT.name, &at(NOTHING, 0, LATENCY), idle);
         for (load, pause, ns, rate) in loads {
-            known.learn(ABOUT.name, &at(load, *pause, LATENCY), fathom_described::found(*ns, TIME));
-            known.learn(ABOUT.name, &at(load, *pause, DRAWN), fathom_described::found(*rate, RATE));
+            let both = [(at(load, *pause, LATENCY), *ns), (at(load, *pause, DRAWN), *rate)];
+            fathom_described::plant(&mut known, &LoadedLatency, both);
         }
         latencies(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
     }
@@ -393,7 +392,7 @@ mod tests {
                 "A load takes {180} while no other core uses memory; beside others that read {4000000000} {161}, {6000000000} \
                  {160}, {20000000000} {200}; beside others that write {23000000000} {240}, {1.3333333333333333} times as long \
                  as in idle memory. Against the lowest that is well known, beside {6000000000} (read), it takes \
-                 {1.25} times as long from {20000000000} on (read) and {1.5} times as long from {23000000000} on (write)."
+                 {1.25} times as long from {20000000000} on (read) and {1.5} times as long beside {23000000000} (write)."
             ),
             "{said}"
         );

@@ -3,11 +3,11 @@
 use super::minor_fault;
 use crate::apparatus::memory::fault::cold_reader::{ColdReader, WINDOW, WRITTEN_PAGES};
 use crate::apparatus::memory::fault::tally::{self, FaultKind};
-use crate::apparatus::memory::fault::{cold_file, device_reads, per_byte};
+use crate::apparatus::memory::fault::{cold_file, device_reads};
 use crate::apparatus::memory::pages::Pages;
-use crate::expected;
-use crate::expected::device_facts;
-use crate::expected::fault::{handling, trap};
+use crate::expected::fault::{MAPPED_AT_ONCE, trap};
+use crate::expected::kernel_service::assumed;
+use crate::expected::{device_facts, fault_per_byte};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -98,7 +98,7 @@ impl Experiment for MajorFault {
         let faulting = trap(Prediction::new(), known);
         let waiting = |prediction| {
             let what = "a request to the device, a sleep and a wake-up";
-            let prediction = handling(prediction, what, 4_000.0, known);
+            let prediction = assumed(prediction, what, 4_000.0, known);
             prediction
                 .hardware("the device's answer", 1.0, device_facts::random_read(known))
                 .within(device_facts::usual_random_read(known))
@@ -119,15 +119,17 @@ impl Experiment for MajorFault {
                     1.0,
                     minor_fault::made_writable(known),
                 );
-                handling(streamed(faults), "the file system's work for each page", 1_000.0, known).hardware(
+                assumed(streamed(faults), "the file system's work for each page", 1_000.0, known).hardware(
                     "a flush of the device, shared by the pages",
                     1.0 / WRITTEN_PAGES as f64,
                     device_facts::random_read(known),
                 )
             }
-            FIXED | RANDOM if point.number(&STRIDE) < expected::fault::mapped_at_once() => {
-                Prediction::new().hardware("a load of a line that no cache holds", 1.0, per_byte::load(known))
-            }
+            FIXED | RANDOM if point.number(&STRIDE) < MAPPED_AT_ONCE => Prediction::new().hardware(
+                "a load of a line that no cache holds",
+                1.0,
+                fault_per_byte::load(known),
+            ),
             // The kernel reads as much before the page as after it: the next accesses are in memory until half of that is passed.
             FIXED | RANDOM if (point.number(&STRIDE) as f64) < read_ahead / 2.0 => Prediction::new()
                 .software(
@@ -135,7 +137,7 @@ impl Experiment for MajorFault {
                     1.0,
                     minor_fault::minor_with_neighbours(known),
                 )
-                .hardware("a load of a line that no cache holds", 1.0, per_byte::load(known)),
+                .hardware("a load of a line that no cache holds", 1.0, fault_per_byte::load(known)),
             FIXED | RANDOM => with_read_ahead(
                 "the bytes read around the page and not around the previous one",
                 read_ahead.min(point.number(&STRIDE) as f64),
@@ -147,12 +149,8 @@ impl Experiment for MajorFault {
 
     fn bound(&self, point: &Point, _: &Known) -> Option<Bound> {
         // Report 000 believed a "hard fault" of 110 ns (R-FIX-53).
-        matches!(point.name(&ACCESS), SHUFFLED | FIRST_BYTE).then(|| Bound {
-            limit: 500.0,
-            because: "a request takes the block layer and the fastest device more than half a microsecond; anything \
-                      faster was in memory"
-                .to_owned(),
-        })
+        matches!(point.name(&ACCESS), SHUFFLED | FIRST_BYTE).then(|| Bound::of(500.0, "a request takes the block layer and the fastest device more than half a microsecond; anything \
+                      faster was in memory"))
     }
 
     fn time_limit(&self, _: &Point) -> Duration {
@@ -214,7 +212,7 @@ impl Experiment for MajorFault {
         let findings = [
             usual,
             against_minor(major, known),
-            per_byte::finding("major", major, known),
+            fault_per_byte::finding("major", major, known),
             always_faulting(major, known),
         ];
         findings.into_iter().flatten().collect()
@@ -245,18 +243,23 @@ fn against_minor(major: Found, known: &Known) -> Option<Finding> {
 fn always_faulting(major: Found, known: &Known) -> Option<Finding> {
     let curve = known.along(ABOUT.name, &stride(FIXED, 0), &STRIDE);
     let waits = |time: f64| time > major.value / 4.0;
-    let Some((from, _)) = curve.iter().find(|(_, time)| waits(*time)) else {
+    let Some(first) = curve.iter().position(|(_, time)| waits(*time)) else {
         return never_faulting(major, known);
     };
-    let all = curve.iter().filter(|(stride, _)| stride >= from).all(|(_, time)| waits(*time));
-    let sentence = || {
-        format!(
-            "With default read-ahead, accesses at least {} apart wait for the device; closer ones mostly find pages \
-             that an earlier access read.",
-            declared::size(*from)
+    let (closer, apart) = curve.split_at(first);
+    // Between the two strides nothing was measured.
+    let closer = closer.last().map_or_else(String::new, |(stride, _)| {
+        let size = declared::size(*stride);
+        format!("; those at most {size} apart mostly find pages that an earlier access read")
+    });
+    apart.iter().all(|(_, time)| waits(*time)).then(|| {
+        finding!(
+            Question::Experiment,
+            "With default read-ahead, accesses at least {from} apart wait for the device{closer}.",
+            from = declared::size(apart[0].0),
+            closer
         )
-    };
-    all.then(|| finding!(Question::Experiment, "{sentence}", sentence = sentence()))
+    })
 }
 
 /// Strides of which none mostly waits for the device: why they take less than a fault that does.

@@ -3,8 +3,8 @@
 use crate::apparatus::memory::fault::interval_timer::IntervalTimer;
 use crate::apparatus::memory::fault::slots::Slots;
 use crate::apparatus::memory::pages::Pages;
-use crate::expected::fault::handling;
-use crate::expected::kernel_service;
+
+use crate::expected::{kernel_service, mode_switch};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 use std::cell::Cell;
@@ -89,11 +89,20 @@ impl Experiment for MappingCalls {
             .hardware("entering the kernel", 1.0, kernel_service::entry(known))
             .being(TermEvent::KernelEntry);
         let with_pages = |what, ns: f64, page, page_ns: f64| {
-            handling(handling(call.clone(), what, ns, known), page, pages * page_ns, known)
+            kernel_service::assumed(
+                kernel_service::assumed(call.clone(), what, ns, known),
+                page,
+                pages * page_ns,
+                known,
+            )
         };
         Ok(match point.name(&CALL) {
-            MMAP => handling(call, "a gap found, a mapping created and inserted", 500.0, known),
-            MUNMAP_UNTOUCHED => handling(call, "a mapping found, removed and freed", 500.0, known),
+            MMAP => {
+                kernel_service::assumed(call, "a gap found, a mapping created and inserted", 500.0, known)
+            }
+            MUNMAP_UNTOUCHED => {
+                kernel_service::assumed(call, "a mapping found, removed and freed", 500.0, known)
+            }
             MUNMAP => with_pages("a mapping removed, TLB entries invalidated", 700.0, "pages freed", 100.0),
             MPROTECT => {
                 with_pages("a mapping changed, TLB entries invalidated", 400.0, "entries changed", 30.0)
@@ -103,10 +112,7 @@ impl Experiment for MappingCalls {
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 40.0 * known.shortest_cycle(),
-            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
-        })
+        Some(mode_switch::bound(1.0, "every call enters", known))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {

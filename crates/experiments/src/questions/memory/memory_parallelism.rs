@@ -85,7 +85,7 @@ impl Experiment for MemoryParallelism {
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         let because = "no core begins more than four loads in a cycle".to_owned();
-        Some(Bound { limit: 0.25 * known.shortest_cycle(), because })
+        Some(Bound::of(0.25 * known.shortest_cycle(), because))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -186,14 +186,13 @@ pub fn set_bytes(machine: &Machine) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Interval, Measured};
 
     #[test]
     fn more_chases_help_up_to_the_first_number_that_none_above_it_betters_for_certain() {
         let load = |value: f64, spread: f64| {
             let interval = Some(Interval { low: value - spread, high: value + spread });
-            Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
+            Found::measured(Measured { value, interval }, Unit::Nanoseconds)
         };
         let of = |last: f64| {
             paying(&[

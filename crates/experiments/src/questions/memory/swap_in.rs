@@ -5,7 +5,9 @@ use crate::apparatus::memory::fault::stretch::Mapped;
 use crate::apparatus::memory::fault::tally::{self, FaultTally, Faults};
 use crate::apparatus::memory::pages::{Mapping, Pages};
 use crate::expected::device_facts;
-use crate::expected::fault::{handling, trap};
+use crate::expected::fault::trap;
+use crate::expected::kernel_service::assumed;
+use crate::expected::mode_switch;
 use fathom_core::prelude::*;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -60,16 +62,13 @@ impl Experiment for SwapIn {
 
     fn predict(&self, _: &Point, known: &Known) -> Result<Prediction, String> {
         let what = "a page allocated, a request, a sleep and a wake-up";
-        let prediction = handling(trap(Prediction::new(), known), what, 4_500.0, known);
+        let prediction = assumed(trap(Prediction::new(), known), what, 4_500.0, known);
         // Swap is usually on the system's disk; which disk that is was not determined.
         Ok(prediction.hardware("the device's answer", 1.0, device_facts::random_read(known)))
     }
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 40.0 * known.shortest_cycle(),
-            because: "a fault enters the kernel, which takes some forty cycles on every core".to_owned(),
-        })
+        Some(mode_switch::bound(1.0, "a fault enters", known))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -102,10 +101,7 @@ impl Experiment for SwapIn {
 
     fn evidence(&self, _: &Point, observed: &Observed) -> Vec<Check> {
         let waited = tally::major(observed).map(|major| major / observed.operations.max(1) as f64);
-        let claim = "faults that waited for swap, per read";
-        let waited =
-            waited.map_or_else(|| Check::missing(claim), |share| Check::within(claim, share, 0.9, 1.0));
-        vec![waited]
+        vec![Check::within("faults that waited for swap, per read", waited, 0.9, 1.0)]
     }
 }
 

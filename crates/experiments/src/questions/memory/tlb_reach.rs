@@ -104,7 +104,7 @@ impl Experiment for TlbReach {
 
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         let because = "a dependent load takes at least two cycles in any first-level cache";
-        Some(Bound { limit: 2.0 * known.shortest_cycle(), because: because.to_owned() })
+        Some(Bound::of(2.0 * known.shortest_cycle(), because))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -218,7 +218,8 @@ fn translation(known: &Known) -> LevelCurve {
         Some((x, y - beside.1 + nearest?, interval))
     };
     let points = spread.points.into_iter().filter_map(added).collect();
-    LevelCurve { points, core: CoreUse::of_both(spread.core, packed.core) }
+    // What a whole load takes is no less than the nearest with what translation adds.
+    LevelCurve { points, core: CoreUse::of_both(spread.core, packed.core), alone: spread.alone }
 }
 
 #[cfg(test)]
@@ -234,10 +235,8 @@ mod tests {
             let mut known = Known::new(&machine, None);
             // Of 3 072 entries.
             for (lines, walked) in [(1024, 4.0), (8192, spread)] {
-                for (layout, ns) in [(SPREAD, walked), (PACKED, 2.0)] {
-                    let found = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
-                    known.learn(ABOUT.name, &point(layout, lines), found);
-                }
+                let both = [(point(SPREAD, lines), walked), (point(PACKED, lines), 2.0)];
+                fathom_described::plant(&mut known, &TlbReach, both);
             }
             cost_of_a_walk(&known).map(|finding| finding.statement.plain())
         };

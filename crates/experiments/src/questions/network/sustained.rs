@@ -14,7 +14,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The experiment `network/sustained`.
 pub struct Sustained;
 
 static ABOUT: About = About {
@@ -78,7 +77,7 @@ impl Experiment for Sustained {
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         let because =
             "the receiver copies every byte, and no core moves more than 64 bytes a cycle".to_owned();
-        Some(Bound { limit: 64e9 / known.shortest_cycle(), because })
+        Some(Bound::of(64e9 / known.shortest_cycle(), because))
     }
 
     fn figure(&self) -> Option<&'static Parameter> {
@@ -121,12 +120,8 @@ impl Experiment for Sustained {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let compared = |path: &&str| {
-            let usual = stream(path).with(&LASTING, lasting::USUAL);
-            let figure = |name| known.found(ABOUT.name, &usual.clone().named(&FIGURE, name));
-            lasting::compared(&format!("TCP, {path}"), Kind::Rate, figure)
-        };
-        let paths = Statement::joined(PATHS.iter().filter_map(compared), "; ");
+        let paths = PATHS.map(|path| (format!("TCP, {path}"), stream(path)));
+        let paths = lasting::compared_in(ABOUT.name, paths, Kind::Rate, known);
         let finding = |paths| finding!(Question::Experiment, "A TCP stream {COMPARED}: {paths}.", paths);
         paths.map(finding).into_iter().collect()
     }

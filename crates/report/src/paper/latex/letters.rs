@@ -71,6 +71,7 @@ fn sign(letter: char) -> Option<&'static str> {
         'µ' | 'μ' => "$\\mu$",
         '†' => "\\dag{}",
         '‡' => "\\ddag{}",
+        '‖' => "$\\|$",
         '×' => "$\\times$",
         '÷' => "$\\div$",
         '±' => "$\\pm$",

@@ -7,7 +7,7 @@ pub mod device_reads;
 pub mod file_mapping;
 pub mod interval_timer;
 pub mod peaks;
-pub mod per_byte;
+
 pub mod slots;
 pub mod stretch;
 pub mod supplied;

@@ -95,10 +95,7 @@ pub fn checks(observed: &Observed, kind: FaultKind) -> Vec<Check> {
         let counted: Option<Vec<f64>> = counted.iter().map(|name| observed.witness(name)).collect();
         Some(counted?.iter().sum::<f64>() / claimed)
     };
-    let check = |claim: &str, counted: &[&str], low, high| match share(counted) {
-        Some(share) => Check::within(claim, share, low, high),
-        None => Check::missing(claim),
-    };
+    let check = |claim: &str, counted: &[&str], low, high| Check::within(claim, share(counted), low, high);
     match kind {
         FaultKind::Minor => vec![
             check("minor faults counted by the kernel, per fault claimed", &[MINOR], 0.99, 1.01),
@@ -122,10 +119,8 @@ pub fn checks(observed: &Observed, kind: FaultKind) -> Vec<Check> {
 /// Checks that there was no fault in the timed parts.
 pub fn none(observed: &Observed) -> Check {
     let claim = "faults counted by the kernel in the timed parts";
-    match (observed.witness(MINOR), observed.witness(MAJOR)) {
-        (Some(minor), Some(major)) => Check::equal(claim, minor + major, 0.0),
-        _ => Check::missing(claim),
-    }
+    let both = observed.witness(MINOR).zip(observed.witness(MAJOR));
+    Check::equal(claim, both.map(|(minor, major)| minor + major), 0.0)
 }
 
 /// Major faults in the timed parts; `None` if they were not counted.

@@ -105,25 +105,16 @@ pub fn evidence(others: u64, observed: &Observed) -> Vec<Check> {
     let mut checks = walk::evidence(&of_loads, walk::UNROLLED_MOST);
     checks.push(drawn_evidence(others > 0.0, observed));
     let claim = "other threads that moved bytes, in the average window";
-    checks.push(observed.witness(DRAWING).filter(|_| windows > 0.0).map_or_else(
-        || Check::missing(claim),
-        |drawing| Check::within(claim, drawing / windows, 0.95 * others, others),
-    ));
+    checks.push(Check::within(claim, observed.ratio(DRAWING, WINDOWS), 0.95 * others, others));
     let claim = "CPUs on which the chase and the other threads ran: one each";
-    let cpus = observed.witness(CPUS);
-    checks.push(cpus.map_or_else(|| Check::missing(claim), |cpus| Check::equal(claim, cpus, others + 1.0)));
+    checks.push(Check::equal(claim, observed.witness(CPUS), others + 1.0));
     checks
 }
 
 fn drawn_evidence(loaded: bool, observed: &Observed) -> Check {
     let claim = "GB/s that the others moved during these observations";
-    match (observed.witness(MOVED), observed.witness(PASSED)) {
-        (Some(bytes), Some(ns)) if ns > 0.0 => {
-            let (low, high) = if loaded { (0.01, 1e4) } else { (0.0, 0.0) };
-            Check::within(claim, bytes / ns, low, high)
-        }
-        _ => Check::missing(claim),
-    }
+    let (low, high) = if loaded { (0.01, 1e4) } else { (0.0, 0.0) };
+    Check::within(claim, observed.ratio(MOVED, PASSED), low, high)
 }
 
 #[cfg(test)]

@@ -20,15 +20,16 @@ fn all_objects(known: &Known) -> Option<Finding> {
     let each = measured.into_iter().filter_map(|(object, (number, many))| {
         let one = known.found(NAME, &alone(object)).filter(|_| number == threads)?;
         Some(statement!(
-            "{object} {many}",
+            "{object} {alone}, {many}",
             object,
+            alone = one.named(&format!("{object}, one thread")),
             many = many.beside(one, &format!("{object}, together"), "one thread")
         ))
     });
     let each = Statement::joined(each, "; ")?;
     Some(finding!(
         Question::Experiment,
-        "How long {threads} threads on one object take together for an operation, and how many times what one thread takes alone: {each}.",
+        "How long one thread takes alone for an operation, and {threads} threads on one object together, with how many times that is: {each}.",
         each
     ))
 }
@@ -115,7 +116,8 @@ fn apart(object: &str, known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "With one {object} for each of {threads} threads, in lines of its own, they together complete an operation every {apart}; with \
-         one for all: {ratio}.",
+         one for all every {together}: {ratio}.",
+        together = together.named(&format!("{object} of all threads")),
         apart = apart.named(&format!("{object} of each thread")),
         ratio = together.times_as("long", apart, &format!("{object}, one for all over one for each"))
     ).about(object))
@@ -139,8 +141,7 @@ fn each(object: &str, known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use crate::questions::cpu::contention::{OPERATION, TICKET};
-
-    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
+    use fathom_described::plant;
 
     fn text(planted: &[(Point, f64)], hand_over: Option<f64>) -> String {
         text_at(planted, hand_over, &[])
@@ -150,13 +151,9 @@ mod tests {
     fn text_at(planted: &[(Point, f64)], hand_over: Option<f64>, lines_ns: &[f64]) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        for (point, value) in planted {
-            known.learn(NAME, point, fathom_described::found(*value, TIME));
-        }
-        if let Some(ns) = hand_over {
-            let pair = core_to_core::of_two_cores(&machine).unwrap();
-            known.learn("cpu/core_to_core", &pair, fathom_described::found(ns, TIME));
-        }
+        plant(&mut known, &super::super::CpuContention, planted.iter().cloned());
+        let pair = core_to_core::of_two_cores(&machine).unwrap();
+        plant(&mut known, &core_to_core::CoreToCore, hand_over.map(|ns| (pair, ns)));
         let look = |line_ns: &f64| LineLooks { line_ns: *line_ns, share: 0.5, looks: 20 };
         known.line_looks = lines_ns.iter().map(look).collect();
         findings(&known).iter().map(|finding| finding.statement.plain() + "\n").collect()
@@ -207,8 +204,9 @@ mod tests {
         ];
         let text = text(&planted, None);
         assert!(
-            text.contains("complete an operation every {5}; with one for all: {20} times as long.")
-                && text.contains("half of a thread's operations end within {220}")
+            text.contains(
+                "complete an operation every {5}; with one for all every {100}: {20} times as long."
+            ) && text.contains("half of a thread's operations end within {220}")
                 && text.contains("does {0.5} less than an equal share"),
             "{text}"
         );

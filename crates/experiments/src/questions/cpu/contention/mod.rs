@@ -97,7 +97,6 @@ fn padded(object: &str, threads: u64) -> Point {
     of(object, threads, OPERATION).named(&LINES, PADDED)
 }
 
-/// The experiment `cpu/contention`.
 pub struct CpuContention;
 
 static ABOUT: About = About {
@@ -189,7 +188,7 @@ impl Experiment for CpuContention {
         let at_once = if point.name(&FIGURE) == OPERATION { point.number(&THREADS) as f64 } else { 1.0 };
         let because = "an addition takes the thread that does it a cycle at least".to_owned();
         let is_time = point.name(&FIGURE) != UNFAIRNESS;
-        is_time.then(|| Bound { limit: known.shortest_cycle() / at_once, because })
+        is_time.then(|| Bound::of(known.shortest_cycle() / at_once, because))
     }
 
     fn touches(&self, point: &Point) -> Vec<Touch> {

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     fn times(by_threads: &[(u64, f64)]) -> Vec<(u64, Found)> {
-        let time = |ns| fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+        let time = |ns| fathom_described::found(ns, Unit::Nanoseconds);
         by_threads.iter().map(|(threads, ns)| (*threads, time(*ns))).collect()
     }
 

@@ -7,7 +7,6 @@ use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::{process_creation, thread_creation};
 use fathom_core::prelude::*;
 
-/// All findings from `cpu/context_switch`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let all = [
         address_space(known),
@@ -60,7 +59,7 @@ fn in_rings(known: &Known) -> Option<Finding> {
         });
         statement!(
             "; there with {set} of data each {with_data}{cost}",
-            set = Found::exact(set as f64, Dimension::Of(Unit::Bytes)).named("the largest working set"),
+            set = Found::exact(set as f64, Unit::Bytes).named("the largest working set"),
             with_data = with_data.named("switch in the largest ring, with data"),
             cost
         )
@@ -107,8 +106,10 @@ fn switch_against_creation(known: &Known) -> Option<Finding> {
             apart => {
                 let about = if apart.is_none() { "~" } else { "" };
                 statement!(
-                    "{what} takes as long as {about}{ratio} switches between {of}",
-                    ratio = creation.over(switch).named(&name)
+                    "{what} takes {creation}, as long as {about}{ratio} switches between {of} ({switch} each)",
+                    creation = creation.named(&format!("creation, {what}")),
+                    ratio = creation.over(switch).named(&name),
+                    switch = switch.named(&format!("switch between {of}"))
                 )
             }
         }
@@ -130,8 +131,9 @@ fn without_the_kernel(known: &Known) -> Option<Finding> {
     let stacks = known.found(NAME, &between(USER_LEVEL, STACKS))?;
     Some(finding!(
         Question::Thread,
-        "Changing stacks within one kernel thread takes {stacks}; a switch between threads by the kernel \
+        "Changing stacks within one kernel thread takes {stacks}, a switch between threads by the kernel {thread}: \
          {ratio}.",
+        thread = thread.named("switch between threads"),
         stacks = stacks.named("user-level switch"),
         ratio = thread.times_as("much", stacks, "kernel thread over user-level thread, switching")
     ))
@@ -145,7 +147,7 @@ mod tests {
     fn rings_are_compared_by_members_and_by_data_where_data_surely_cost() {
         let ring = |members, set, ns| {
             let point = between(RING, PROCESSES).with(&MEMBERS, members).with(&WORKING_SET, set);
-            (point, ns, Dimension::Of(Unit::Nanoseconds))
+            (point, ns)
         };
         let text = |with_data| {
             let planted = [
@@ -156,7 +158,7 @@ mod tests {
                 ring(16, 16_384, 3_200.0),
                 ring(16, 65_536, with_data),
             ];
-            fathom_described::statements(NAME, planted, findings)
+            fathom_described::statements(&super::super::ContextSwitch, planted, findings)
         };
         let both = "In a ring of 2 processes, as lmbench counts, a switch takes {2000}, of 16 {3000}, {1.5} times; there with {65536} of data each ";
         let (cost, none) = (text(4_000.0), text(3_001.0));

@@ -3,11 +3,11 @@
 mod findings;
 mod woken;
 
-pub use woken::{after_idling, idle_cpu};
+pub use woken::{after_idling, as_in_hand_overs, idle_cpu};
 
 use crate::apparatus::cpu::ring::Ring;
 use crate::arch;
-use crate::expected::{kernel_service, published};
+use crate::expected::{kernel_service, mode_switch, published};
 use fathom_core::experiment::errno;
 use fathom_core::machine::Machine;
 use fathom_core::prelude::*;
@@ -207,11 +207,7 @@ impl Experiment for ContextSwitch {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let in_kernel = !matches!(point.name(&MECHANISM), USER_LEVEL | PIPE_NET | RING);
-        in_kernel.then(|| Bound {
-            limit: 40.0 * known.shortest_cycle(),
-            because: "every hand-over enters the kernel, which takes some forty cycles on every core"
-                .to_owned(),
-        })
+        in_kernel.then(|| mode_switch::bound(1.0, "every hand-over enters", known))
     }
 
     fn touches(&self, _: &Point) -> Vec<Touch> {

@@ -10,6 +10,11 @@ pub fn idle_cpu(known: &Known) -> Basis {
     measured(known).unwrap_or_else(|| before_measuring(known))
 }
 
+/// What a term is called in which a CPU was idle for longer than between two hand-overs: the longer it was, the longer waking it may take.
+pub fn as_in_hand_overs(what: &str) -> String {
+    format!("{what}, as in hand-overs microseconds apart")
+}
+
 /// The source is the hand-over across CPUs, of which waking is nearly all.
 fn measured(known: &Known) -> Option<Basis> {
     let across = known.measured(NAME, &across_cpus())?;
@@ -52,9 +57,8 @@ pub fn after_idling(prediction: Prediction, idle_ns: u64, known: &Known) -> Pred
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::{Dimension, Found, TermEvent, registry};
+    use fathom_core::experiment::{Found, TermEvent, registry};
     use fathom_core::machine::{Fact, Machine};
-    use fathom_core::quantity::Unit;
 
     fn is_equal(one: f64, other: f64) -> bool {
         (one / other - 1.0).abs() < 1e-12
@@ -106,7 +110,7 @@ mod tests {
             let all = wake_ups(&known);
             assert!(all.len() > 5 && all.iter().all(|each| is_equal(*each, before)), "{all:?}");
             for (point, ns) in [(on_one_cpu(), 1e3), (across_cpus(), 33e3)] {
-                known.learn(NAME, &point, Found::exact(ns, Dimension::Of(Unit::Nanoseconds)));
+                known.learn(NAME, &point, Found::exact(ns, Unit::Nanoseconds));
             }
             let all = wake_ups(&known);
             assert!(all.iter().all(|each| is_equal(*each, 32e3)), "{all:?}");

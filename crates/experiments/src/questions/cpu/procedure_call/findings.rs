@@ -161,7 +161,8 @@ fn unoptimised(known: &Known) -> Option<Finding> {
         (known.found(ABOUT.name, &point("abi", 7))?, known.found(ABOUT.name, &point("spilled", 7))?);
     Some(finding!(
         Question::Argument,
-        "A call with seven arguments takes {spilled} in unoptimised code: {ratio}.",
+        "A call with seven arguments takes {good} in optimised code and {spilled} in unoptimised code: {ratio}.",
+        good = good.named("call with seven arguments, optimised"),
         spilled = spilled.named("call with seven arguments, unoptimised"),
         ratio = spilled.times_as("much", good, "unoptimised over optimised, seven arguments")
     ))
@@ -170,17 +171,13 @@ fn unoptimised(known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
-    use fathom_core::quantity::Unit;
 
     /// A finding for calls with so many arguments, from none on, of these costs in nanoseconds, known to a percent.
     fn said(costs: &[f64], finding: impl Fn(&Known) -> Option<Finding>) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(2e9));
-        for (arguments, value) in (0..).zip(costs) {
-            let found = fathom_described::found(*value, Dimension::Of(Unit::Nanoseconds));
-            known.learn(ABOUT.name, &point("abi", arguments), found);
-        }
+        let costs = (0..).zip(costs).map(|(arguments, ns)| (point("abi", arguments), *ns));
+        fathom_described::plant(&mut known, &super::super::ProcedureCall, costs);
         finding(&known).expect("a finding").statement.plain()
     }
 
@@ -207,9 +204,7 @@ mod tests {
 
     #[test]
     fn a_lesser_step_is_not_named_where_the_largest_does_not_show() {
-        let found = |value: f64, width: f64| {
-            fathom_described::found_within(width, value, Dimension::Of(Unit::Nanoseconds))
-        };
+        let found = |value: f64, width: f64| fathom_described::found_within(width, value, Unit::Nanoseconds);
         // The step to the second argument is the largest, and its interval holds none.
         let curve =
             [found(1.0, 0.001), found(1.1, 0.4), found(1.9, 0.5), found(1.92, 0.001), found(2.0, 0.001)];
@@ -234,7 +229,7 @@ mod tests {
 
     #[test]
     fn an_argument_s_cost_is_told_beside_its_instructions_where_it_is_another() {
-        let found = |value| fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
+        let found = |value| fathom_described::found(value, Unit::Nanoseconds);
         let issued = found(0.25);
         assert!(beside_issue(found(0.5), &issued).unwrap().contains("costs more than that"));
         assert!(beside_issue(found(0.02), &issued).unwrap().contains("costs less than that"));

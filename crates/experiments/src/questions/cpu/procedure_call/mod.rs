@@ -3,6 +3,7 @@
 mod findings;
 
 use crate::apparatus::cpu::call_kernel;
+use crate::apparatus::listing::LISTED;
 use crate::arch::ARGUMENT_REGISTERS;
 use crate::expected::core_facts;
 use fathom_core::prelude::*;
@@ -128,11 +129,7 @@ impl Experiment for ProcedureCall {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         // A call timed singly may be shorter than the clock's resolution.
-        (point.name(&FORM) != SINGLE).then(|| Bound {
-            limit: 0.45 * known.shortest_cycle(),
-            because: "a call and a return are two taken branches, of which no core takes more than two in half a cycle"
-                .to_owned(),
-        })
+        (point.name(&FORM) != SINGLE).then(|| Bound::of(0.45 * known.shortest_cycle(), "a call and a return are two taken branches, of which no core takes more than two in half a cycle"))
     }
     fn waits_for_the_core_alone(&self, _: &Point) -> bool {
         true
@@ -155,20 +152,14 @@ impl Experiment for ProcedureCall {
             (Workload::batched(call).per_iteration(call_kernel::CALLS), call_kernel::CALLS)
         };
         let workload = workload.stating(REGISTERS, ARGUMENT_REGISTERS as f64);
-        Ok(match kernel.instructions(calls) {
-            Some(count) => workload.stating("instructions_listed", count),
-            None => workload,
-        })
+        Ok(workload.stating(LISTED, kernel.instructions(calls)))
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let by = Convention::stated(observed);
         let expected = expected_instructions(point.name(&FORM), point.number(&ARGUMENTS), by);
         let claim = format!("instructions of one call in the running binary, by disassembly: {expected}");
-        let mut checks = vec![match observed.witness("instructions_listed") {
-            Some(listed) => Check::equal(claim, listed, expected as f64),
-            None => Check::missing(claim),
-        }];
+        let mut checks = vec![Check::equal(claim, observed.witness(LISTED), expected as f64)];
         let batched = point.name(&FORM) != SINGLE;
         if let Some(instructions) = observed.counters.instructions.filter(|_| batched) {
             let claim = "instructions retired per call, by the processor's counter";

@@ -2,8 +2,8 @@
 
 use super::requests::WORK_NS;
 use super::{
-    ABOUT, INTERVAL, LATENESS, LOADS, MESSAGE, MISSES, NONE, REQUEST, THROTTLING, TIMER, USES, point,
-    under_quota,
+    ABOUT, FIGURE, INTERVAL, LATENESS, LOADS, MESSAGE, MISSES, NONE, QUOTA_USE, REQUEST, THROTTLING, TIMER,
+    USES, point, under_quota,
 };
 use crate::apparatus::cpu::busy::LoadPolicy;
 use fathom_core::prelude::*;
@@ -48,7 +48,7 @@ fn idle_and_busy(known: &Known) -> Option<Finding> {
     let wakes_of_both = Statement::joined(wakes_of_both, "; ")?;
     let woken = !idle_is_later.is_empty() && idle_is_later.iter().all(|later| *later);
     let because = match idle_is_later[..] {
-        _ if woken => ": an idle CPU has to be woken first",
+        _ if woken => ": an idle CPU, here idle for 0.25 to 0.75 ms, has to be woken first",
         // Neither is decided, whichever median is the later.
         [] => ": that an idle CPU answers later is not shown",
         _ => "",
@@ -242,16 +242,32 @@ fn quotas(known: &Known) -> Option<Finding> {
     ))
 }
 
+/// Why requests are later than predicted where they use so much of a quota that most of its periods were throttled.
+pub fn late_for_its_quota(point: &Point, known: &Known) -> Option<Excess> {
+    let percent = point.number(&QUOTA_USE);
+    let throttling = known.found(ABOUT.name, &under_quota(percent, THROTTLING))?;
+    let is_late = point.name(&FIGURE) == LATENESS && percent > 0;
+    (is_late && throttling.value >= MOST_PERIODS).then(|| {
+        Excess::shown_by(
+            "the quota: where the requests are to use all of it, a little more work for each than planned makes a queue of them, which grows until the series ends",
+            statement!(
+                "{throttling} of its periods were throttled",
+                throttling = throttling.named("throttled periods")
+            ),
+        )
+    })
+}
+
+/// Half of the periods, in parts of a million.
+const MOST_PERIODS: f64 = 5e5;
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(planted: &[(Point, f64, Dimension)]) -> String {
-        fathom_described::statements(ABOUT.name, planted.iter().cloned(), findings)
+    fn text(planted: &[(Point, f64)]) -> String {
+        fathom_described::statements(&super::super::SchedulingLatency, planted.iter().cloned(), findings)
     }
-
-    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
-    const PARTS: Dimension = Dimension::Of(Unit::PartsPerMillion);
 
     const OTHER: &str = LoadPolicy::Other.name();
 
@@ -259,9 +275,9 @@ mod tests {
     fn loads_are_told_beside_each_other() {
         let load = (2, LoadPolicy::Idle.name());
         let all = [
-            (point(TIMER, (0, NONE), LATENESS), 5e3, TIME),
-            (point(TIMER, load, LATENESS), 9e3, TIME),
-            (point(TIMER, load, MISSES), 1e4, PARTS),
+            (point(TIMER, (0, NONE), LATENESS), 5e3),
+            (point(TIMER, load, LATENESS), 9e3),
+            (point(TIMER, load, MISSES), 1e4),
         ];
         assert_eq!(
             text(&all),
@@ -274,17 +290,18 @@ mod tests {
     fn an_idle_cpu_is_compared_with_a_busy_one() {
         let said = |timer: f64, message: f64| {
             text(&[
-                (point(TIMER, (0, NONE), LATENESS), 40e3, TIME),
-                (point(TIMER, (1, OTHER), LATENESS), timer, TIME),
-                (point(MESSAGE, (0, NONE), LATENESS), 30e3, TIME),
-                (point(MESSAGE, (1, OTHER), LATENESS), message, TIME),
+                (point(TIMER, (0, NONE), LATENESS), 40e3),
+                (point(TIMER, (1, OTHER), LATENESS), timer),
+                (point(MESSAGE, (0, NONE), LATENESS), 30e3),
+                (point(MESSAGE, (1, OTHER), LATENESS), message),
             ])
         };
         let sooner = said(20e3, 15e3);
         assert!(
             sooner.starts_with(
                 "A timer wakes a thread {40000} late on an idle CPU, beside one busy process {20000}, {0.5} times; a message \
-                 {30000} and {15000}, {0.5} times: an idle CPU has to be woken first.\n"
+                 {30000} and {15000}, {0.5} times: an idle CPU, here idle for 0.25 to 0.75 ms, has to be \
+                 woken first.\n"
             ),
             "{sooner}"
         );
@@ -297,16 +314,16 @@ mod tests {
     #[test]
     fn several_busy_processes_stand_beside_one() {
         let said = text(&[
-            (point(TIMER, (0, NONE), LATENESS), 40e3, TIME),
-            (point(TIMER, (1, OTHER), LATENESS), 20e3, TIME),
-            (point(TIMER, (LOADS[1], OTHER), LATENESS), 20.1e3, TIME),
-            (point(TIMER, (LOADS[2], OTHER), LATENESS), 10e3, TIME),
+            (point(TIMER, (0, NONE), LATENESS), 40e3),
+            (point(TIMER, (1, OTHER), LATENESS), 20e3),
+            (point(TIMER, (LOADS[1], OTHER), LATENESS), 20.1e3),
+            (point(TIMER, (LOADS[2], OTHER), LATENESS), 10e3),
         ]);
         assert!(
             said.contains("Beside several busy processes on every CPU wake late a timer {20100} beside 2, {10000} beside 4.\n"),
             "{said}"
         );
-        let alike = text(&[1, 2].map(|busy| (point(TIMER, (busy, OTHER), LATENESS), 20e3, TIME)));
+        let alike = text(&[1, 2].map(|busy| (point(TIMER, (busy, OTHER), LATENESS), 20e3)));
         assert!(alike.contains("{20000} beside 2, none significantly different from beside one.\n"));
     }
 
@@ -314,9 +331,9 @@ mod tests {
     fn the_tail_grows_where_intervals_show_it() {
         let said = |shares: [f64; 3], medians: [f64; 2]| {
             let misses = LOADS.into_iter().zip(shares);
-            let misses = misses.map(|(busy, share)| (point(TIMER, (busy, OTHER), MISSES), share, PARTS));
+            let misses = misses.map(|(busy, share)| (point(TIMER, (busy, OTHER), MISSES), share));
             let times = [LOADS[0], LOADS[2]].into_iter().zip(medians);
-            let times = times.map(|(busy, ns)| (point(TIMER, (busy, OTHER), LATENESS), ns, TIME));
+            let times = times.map(|(busy, ns)| (point(TIMER, (busy, OTHER), LATENESS), ns));
             text(&misses.chain(times).collect::<Vec<_>>())
         };
         let grows = said([2e4, 4e4, 14e4], [20e3, 20.1e3]);
@@ -333,7 +350,7 @@ mod tests {
 
     #[test]
     fn messages_over_1_ms_late_stand_beside_a_timers() {
-        let misses = |wake, busy, share| (point(wake, (busy, OTHER), MISSES), share, PARTS);
+        let misses = |wake, busy, share| (point(wake, (busy, OTHER), MISSES), share);
         let all = [misses(TIMER, 1, 2e4), misses(TIMER, 2, 4e4), misses(MESSAGE, 1, 3e4)];
         let said = text(&all);
         assert!(said.contains("of a timer's wake-ups {20000} beside 1, {40000} beside 2"), "{said}");
@@ -344,11 +361,11 @@ mod tests {
     #[test]
     fn a_quota_is_told_by_the_share_that_is_used_of_it_also_where_nothing_was_late() {
         let all = [
-            (under_quota(50, LATENESS), 20e3, TIME),
-            (under_quota(80, LATENESS), 30e3, TIME),
-            (under_quota(100, LATENESS), 50e3, TIME),
-            (under_quota(100, MISSES), 3e4, PARTS),
-            (under_quota(100, THROTTLING), 6e5, PARTS),
+            (under_quota(50, LATENESS), 20e3),
+            (under_quota(80, LATENESS), 30e3),
+            (under_quota(100, LATENESS), 50e3),
+            (under_quota(100, MISSES), 3e4),
+            (under_quota(100, THROTTLING), 6e5),
         ];
         assert_eq!(
             text(&all),
@@ -359,7 +376,7 @@ mod tests {
 
     #[test]
     fn other_policies_stand_against_the_usual_one() {
-        let at = |policy: LoadPolicy, ns| (point(TIMER, (1, policy.name()), LATENESS), ns, TIME);
+        let at = |policy: LoadPolicy, ns| (point(TIMER, (1, policy.name()), LATENESS), ns);
         let all = [at(LoadPolicy::Other, 20e3), at(LoadPolicy::Batch, 20.1e3), at(LoadPolicy::Idle, 10e3)];
         assert!(
             text(&all).starts_with(
@@ -379,11 +396,24 @@ mod tests {
 
     #[test]
     fn an_interval_is_told_as_a_rate_and_a_share() {
-        let all = [(point(REQUEST, (1, LoadPolicy::Other.name()), INTERVAL), 250e3, TIME)];
+        let all = [(point(REQUEST, (1, LoadPolicy::Other.name()), INTERVAL), 250e3)];
         let text = text(&all);
         assert!(
             text.contains("up to {4000} requests of 100 µs a second") && text.contains("{0.4} of the CPU"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_quota_is_why_requests_are_late_where_most_of_its_periods_are_throttled() {
+        let machine = fathom_described::machine();
+        let said = |figure: &str, throttled: f64| {
+            let mut known = Known::new(&machine, None);
+            let share = Found::bare(throttled, Dimension::Of(Unit::PartsPerMillion));
+            known.learn(ABOUT.name, &under_quota(100, THROTTLING), share);
+            Some(late_for_its_quota(&under_quota(100, figure), &known)?.shown?.plain())
+        };
+        assert_eq!(said(LATENESS, 8e5).as_deref(), Some("{800000} of its periods were throttled"));
+        assert_eq!([said(LATENESS, 1e5), said(MISSES, 8e5)], [None, None]);
     }
 }

@@ -1,6 +1,7 @@
 //! How late does a thread run that becomes runnable while the CPUs are busy, or while its processor time has a quota?
 
 mod findings;
+mod ideal_quota;
 mod quota;
 mod requests;
 mod series;
@@ -34,7 +35,6 @@ const FIGURE: Parameter = Parameter::named(
      quota's periods in which the thread was stopped",
 );
 
-/// The experiment `cpu/scheduling_latency`.
 pub struct SchedulingLatency;
 
 static ABOUT: About = About {
@@ -87,6 +87,14 @@ static ABOUT: About = About {
                 ("figure", At::Name(INTERVAL)),
             ],
         ),
+    ])
+    .clauses(&[
+        Clause::of("how late a thread runs while the CPUs are busy", |point, _| {
+            point.number(&BUSY) > 0 && point.name(&FIGURE) == LATENESS
+        }),
+        Clause::of("how late a thread runs while a quota limits its CPU time", |point, _| {
+            point.number(&QUOTA_USE) > 0 && point.name(&FIGURE) == LATENESS
+        }),
     ]),
 };
 
@@ -170,17 +178,24 @@ impl Experiment for SchedulingLatency {
                 let work = Basis::assumed(requests::WORK_NS, "the work of a request, by the method");
                 Ok(Prediction::new().hardware("its work, over a fair share of the CPU", 1.0 / share, work))
             }
+            _ if point.number(&QUOTA_USE) > 0 => {
+                Ok(limited_predicted(point.number(&QUOTA_USE), lateness_predicted(busy, known)))
+            }
             _ => Ok(lateness_predicted(busy, known)),
         }
     }
 
+    fn exceeded_for(&self, point: &Point, known: &Known) -> Option<Excess> {
+        findings::late_for_its_quota(point, known)
+    }
+
     fn bound(&self, point: &Point, _: &Known) -> Option<Bound> {
         match point.name(&FIGURE) {
-            LATENESS => Some(Bound { limit: 0.0, because: "nobody is woken before the time".to_owned() }),
-            INTERVAL => Some(Bound {
-                limit: 0.9 * requests::WORK_NS,
-                because: "requests that follow each other faster than they can be served queue up".to_owned(),
-            }),
+            LATENESS => Some(Bound::of(0.0, "nobody is woken before the time")),
+            INTERVAL => Some(Bound::of(
+                0.9 * requests::WORK_NS,
+                "requests that follow each other faster than they can be served queue up",
+            )),
             _ => None,
         }
     }
@@ -212,16 +227,14 @@ impl Experiment for SchedulingLatency {
         if point.number(&QUOTA_USE) > 0 {
             return quota_held(point, observed);
         }
-        let per_series =
-            |name| Some(observed.witness(name)? / observed.witness(ALL_SERIES).filter(|all| *all > 0.0)?);
-        let of = |claim: &str, value: Option<f64>, low: f64, high: f64| {
-            value.map_or_else(|| Check::missing(claim), |value| Check::within(claim, value, low, high))
-        };
+
         let (started, under) = (observed.witness(STARTED), observed.witness(UNDER_POLICY));
         let busy = started.unwrap_or(0.0);
+        let (running, ran) =
+            (observed.ratio(RUNNING, ALL_SERIES), "busy processes that ran during a series, on average");
         let load = [
-            of("busy processes that ran during a series, on average", per_series(RUNNING), 0.95 * busy, busy),
-            of("busy processes under their policy, as the kernel tells", under, busy, busy),
+            Check::within(ran, running, 0.95 * busy, busy),
+            Check::within("busy processes under their policy, as the kernel tells", under, busy, busy),
         ];
         let load = load.into_iter().filter(|_| point.number(&BUSY) > 0);
         let slept = (point.name(&WAKE) != REQUEST).then(|| slept(point, observed));
@@ -279,10 +292,24 @@ fn lateness_predicted(busy: f64, known: &Known) -> Prediction {
         };
         return kernel_service::assumed(interrupted, "a switch from the busy process", 1_000.0, known);
     }
-    let reached = entered
-        .hardware("the interrupt reaches a sleeping CPU", 1.0, context_switch::idle_cpu(known))
-        .being(TermEvent::WakeUp);
+    let woken = context_switch::idle_cpu(known);
+    let what = context_switch::as_in_hand_overs("the interrupt reaches a sleeping CPU");
+    let reached = entered.hardware(&what, 1.0, woken).being(TermEvent::WakeUp);
     context_switch::after_idling(reached, SHORTEST_IDLE_NS, known)
+}
+
+/// The lateness of a request that may have to wait for others and for its quota.
+fn limited_predicted(percent: u64, woken: Prediction) -> Prediction {
+    let wait = ideal_quota::wait_ns(percent as f64 / 100.0);
+    if wait <= 0.0 {
+        return woken;
+    }
+    let why = "the method's series under a quota that is kept exactly, simulated";
+    woken.software(
+        "a wait for the requests before it and for the quota's next period",
+        1.0,
+        Basis::assumed(wait, why),
+    )
 }
 
 /// A sleep is a switch to another thread. A moment that has passed needs none, and of a message that waits already nobody knows.
@@ -304,24 +331,16 @@ fn slept(point: &Point, observed: &Observed) -> Check {
 /// That there was a quota, and how much of it was used.
 fn quota_held(point: &Point, observed: &Observed) -> Vec<Check> {
     let share = (point.number(&QUOTA_USE) as f64 / 100.0).min(1.0);
-    let used = observed.witness(USED).zip(observed.witness(PASSED).filter(|ns| *ns > 0.0));
+    let used = observed.ratio(USED, PASSED).map(|used| used / quota::SHARE / share);
     let claim = "processor time used over what the quota allows, of the point's share";
-    let used = used.map_or_else(
-        || Check::missing(claim),
-        |(used, passed)| Check::within(claim, used / passed / quota::SHARE / share, 0.75, 1.25),
-    );
+    let mut checks = vec![Check::within(claim, used, 0.75, 1.25)];
     let claim = "periods of the quota in a trial, by the group's own account";
-    let periods = observed.witness(PERIODS).map_or_else(
-        || Check::missing(claim),
-        |periods| Check::within(claim, periods / observed.trials.max(1) as f64, 3.0, f64::INFINITY),
-    );
-    let claim = "more work than the quota allows is stopped in nearly every period: the share of those";
-    let stopped = (point.number(&QUOTA_USE) == OVERLOAD).then(|| {
-        let throttled = observed.witness(THROTTLES).zip(observed.witness(PERIODS).filter(|all| *all > 0.0));
-        throttled
-            .map_or_else(|| Check::missing(claim), |(some, all)| Check::within(claim, some / all, 0.8, 1.0))
-    });
-    [used, periods].into_iter().chain(stopped).collect()
+    checks.push(Check::within(claim, observed.per_trial(PERIODS), 3.0, f64::INFINITY));
+    if point.number(&QUOTA_USE) == OVERLOAD {
+        let claim = "more work than the quota allows is stopped in nearly every period: the share of those";
+        checks.push(Check::within(claim, observed.ratio(THROTTLES, PERIODS), 0.8, 1.0));
+    }
+    checks
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The quota of a period, microseconds: half a CPU. Short against the 100 ms of containers, so that a trial has many.
-const PERIOD_US: u64 = 20_000;
-const QUOTA_US: u64 = PERIOD_US / 2;
+pub const PERIOD_US: u64 = 20_000;
+pub const QUOTA_US: u64 = PERIOD_US / 2;
 /// The quota as a share of a CPU.
 pub const SHARE: f64 = QUOTA_US as f64 / PERIOD_US as f64;
 

@@ -1,6 +1,8 @@
 //! Findings on waiting: from which length on sleeping takes less, what it adds, and what further calls take.
 
-use super::{ABOUT, CALL, CPU_TIME, FUTEX, INHERITING, LATENCY, LENGTHS, REQUEUE, SPIN, USUAL, at};
+use super::{
+    ABOUT, CALL, CPU_TIME, FUTEX, INHERITING, LATENCY, LENGTHS, REQUEUE, SPIN, SpinOrSleep, USUAL, at,
+};
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
@@ -54,7 +56,7 @@ fn break_even(known: &Known) -> Option<Finding> {
 
 fn of_length(length: u64) -> Figure {
     let name = format!("the length of a wait of {length} ns");
-    Found::exact(length as f64, Dimension::Of(Unit::Nanoseconds)).named(&name)
+    Found::exact(length as f64, Unit::Nanoseconds).named(&name)
 }
 
 fn latency(known: &Known) -> Option<Finding> {
@@ -125,26 +127,62 @@ fn further(known: &Known) -> Option<Finding> {
     ))
 }
 
+/// Why a CPU that was idle for as long is woken later than predicted, where a waiter that a futex wakes after that time is as well: both
+/// predictions have the same wake-up.
+pub fn woken_after(idle_ns: u64, known: &Known) -> Option<Excess> {
+    let waiter = at(FUTEX, idle_ns, LATENCY);
+    let late = known.found(ABOUT.name, &waiter)?;
+    let predicted = SpinOrSleep.predict(&waiter, known).ok()?.total();
+    let is_later = late.ends().is_some_and(|(low, _)| low > predicted);
+    is_later.then(|| {
+        Excess::shown_by(
+            LONGER_AFTER,
+            statement!(
+                "a waiter that a futex wakes after {idle} is {late} late, where {predicted} is predicted in the same way",
+                idle = Found::exact(idle_ns as f64, late.dimension).named("the time for which the waiter was idle"),
+                late = late.named("a waiter's wake-up after that time"),
+                predicted = Found::exact(predicted, late.dimension).named("the same, predicted")
+            ),
+        )
+    })
+}
+
+/// The same of a waiter, where the wake-up is shown to take longer than after the shortest wait.
+pub fn longer_after(length: u64, known: &Known) -> Option<Excess> {
+    let late = |length| known.found(ABOUT.name, &at(FUTEX, length, LATENCY));
+    let (short, long) = (late(LENGTHS[0])?, late(length)?);
+    long.beyond(short)?;
+    Some(Excess::shown_by(
+        LONGER_AFTER,
+        statement!(
+            "after {idle} of idling a waiter is {short} late, after {length} {long}",
+            idle = Found::exact(LENGTHS[0] as f64, short.dimension).named("the shortest wait"),
+            short = short.named("a waiter's wake-up after the shortest wait"),
+            length = Found::exact(length as f64, long.dimension).named("the wait"),
+            long = long.named("a waiter's wake-up after the wait")
+        ),
+    ))
+}
+
+const LONGER_AFTER: &str =
+    "the wake-up of a CPU that was idle for so long, which takes longer than the prediction has for it";
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
-
     fn text(planted: &[(Point, f64)]) -> String {
-        let planted = planted.iter().map(|(point, ns)| (point.clone(), *ns, TIME));
-        fathom_described::statements(ABOUT.name, planted, findings)
+        fathom_described::statements(&SpinOrSleep, planted.iter().cloned(), findings)
     }
 
     #[test]
     fn sleeping_wins_from_the_time_that_it_takes_itself() {
         let cpu = |length, ns| (at(FUTEX, length, CPU_TIME), ns);
-        let text_of = |all: &[(Point, f64)]| text(all);
-        let won = text_of(&[cpu(10_000, 12_000.0), cpu(100_000, 15_000.0), cpu(1_000_000, 20_000.0)]);
+        let won = text(&[cpu(10_000, 12_000.0), cpu(100_000, 15_000.0), cpu(1_000_000, 20_000.0)]);
         assert!(won.contains("in waits longer than {12000}") && won.contains("(of {10000})"), "{won}");
-        let at_once = text_of(&[cpu(10_000, 4_000.0), cpu(100_000, 5_000.0)]);
+        let at_once = text(&[cpu(10_000, 4_000.0), cpu(100_000, 5_000.0)]);
         assert!(at_once.contains("longer than {4000}"), "{at_once}");
-        let never = text_of(&[cpu(10_000, 20_000.0)]);
+        let never = text(&[cpu(10_000, 20_000.0)]);
         assert!(never.contains("no more at any length measured"), "{never}");
     }
 
@@ -154,7 +192,7 @@ mod tests {
         let from = |reach: [f64; 2]| {
             let mut known = Known::new(&machine, None);
             for (length, share) in [10_000, 100_000].into_iter().zip(reach) {
-                let time = fathom_described::found_within(share, 30_000.0, TIME);
+                let time = fathom_described::found_within(share, 30_000.0, Unit::Nanoseconds);
                 known.learn(ABOUT.name, &at(FUTEX, length, CPU_TIME), time);
             }
             sleeping_wins_from(&known).map(|(length, _)| length)
@@ -191,5 +229,37 @@ mod tests {
         assert!(text(&planted).contains(
             "{50000} after the end of its wait, a spinning one {200} after it: sleeping adds {49800}"
         ));
+    }
+
+    #[test]
+    fn a_sleeper_is_later_than_predicted_where_a_waiter_that_idled_as_long_is() {
+        let machine = fathom_described::machine();
+        let said = |ns: f64| {
+            let mut known = Known::new(&machine, None);
+            let late = fathom_described::found_within(0.05, ns, Unit::Nanoseconds);
+            known.learn(ABOUT.name, &at(FUTEX, 100_000, LATENCY), late);
+            Some(woken_after(100_000, &known)?.shown?.plain())
+        };
+        let text = said(1e6).expect("later");
+        assert!(text.contains("wakes after {100000} is {1000000} late, where {"), "{text}");
+        assert_eq!(said(100.0), None, "as predicted");
+    }
+
+    #[test]
+    fn a_waiter_is_late_for_its_idling_only_beyond_the_intervals() {
+        let machine = fathom_described::machine();
+        let said = |long: f64| {
+            let mut known = Known::new(&machine, None);
+            for (length, ns) in [(LENGTHS[0], 7e3), (1_000_000, long)] {
+                let late = fathom_described::found_within(0.1, ns, Unit::Nanoseconds);
+                known.learn(ABOUT.name, &at(FUTEX, length, LATENCY), late);
+            }
+            Some(longer_after(1_000_000, &known)?.shown?.plain())
+        };
+        assert_eq!(
+            said(39e3).as_deref(),
+            Some("after {10000} of idling a waiter is {7000} late, after {1000000} {39000}")
+        );
+        assert_eq!(said(7.5e3), None, "it may be no later");
     }
 }

@@ -6,7 +6,7 @@ mod waits;
 
 use super::context_switch;
 use super::core_to_core;
-use crate::expected::{kernel_service, virtual_exit};
+use crate::expected::{kernel_service, mode_switch, virtual_exit};
 use fathom_core::prelude::*;
 use pair::{EndedWait, WaitingPair};
 use std::cell::Cell;
@@ -23,7 +23,8 @@ const FIGURE: Parameter = Parameter::named(
      the wait (with a requeue: that moves the waiter); cpu time: of the waiter and of that call together",
 );
 
-/// The experiment `cpu/spin_or_sleep`.
+pub use findings::woken_after;
+
 pub struct SpinOrSleep;
 
 static ABOUT: About = About {
@@ -129,12 +130,19 @@ impl Experiment for SpinOrSleep {
         })
     }
 
+    fn exceeded_for(&self, point: &Point, known: &Known) -> Option<Excess> {
+        let is_woken = point.name(&WAY) == FUTEX && point.name(&FIGURE) == LATENCY;
+        findings::longer_after(point.number(&LENGTH), known).filter(|_| is_woken)
+    }
+
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let (cycles, because) = match point.name(&WAY) {
-            SPIN => (10.0, "two loads that another core's stores must reach first"),
-            _ => (40.0, "sleeping and waking enter the kernel, which takes some forty cycles on every core"),
-        };
-        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+        Some(match point.name(&WAY) {
+            SPIN => Bound::of(
+                10.0 * known.shortest_cycle(),
+                "two loads that another core's stores must reach first",
+            ),
+            _ => mode_switch::bound(1.0, "sleeping and waking enter", known),
+        })
     }
 
     /// How a CPU idles becomes steady once for all points of a process.
@@ -157,12 +165,9 @@ impl Experiment for SpinOrSleep {
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
-        let count = |name| observed.witness(name);
-        let over =
-            |claim: &str, some, all, least, most| match (count(some), count(all).filter(|all| *all > 0.0)) {
-                (Some(some), Some(all)) => Check::within(claim, some / all, least, most),
-                _ => Check::missing(claim),
-            };
+        let over = |claim: &str, some, all, least, most| {
+            Check::within(claim, observed.ratio(some, all), least, most)
+        };
         let length = point.number(&LENGTH) as f64;
         let lasted =
             over("nanoseconds that a wait lasted before it was ended", WAITED, WAITS, length, f64::INFINITY);
@@ -254,7 +259,11 @@ fn by_waking(figure: &str, length: u64, call: Prediction, known: &Known, hand_ov
             Prediction::new()
                 .software("entering the kernel", 1.0, kernel_service::entry(known))
                 .being(TermEvent::KernelEntry)
-                .software("an idle CPU woken", 1.0, context_switch::idle_cpu(known))
+                .software(
+                    &context_switch::as_in_hand_overs("an idle CPU woken"),
+                    1.0,
+                    context_switch::idle_cpu(known),
+                )
                 .being(TermEvent::WakeUp)
                 .hardware("the waiter's answer handed back", 1.0, hand_over),
             length,

@@ -4,14 +4,33 @@ use super::{AROUND, MEASURE, NAME, PAIR, READING};
 use crate::arch::{CounterForm, FORMS, KEEPS_WORK, MULTIPLICATIONS};
 use fathom_core::prelude::*;
 
+/// How much longer a pair of this form is with the work between its readings.
+fn work_between(form: &str, known: &Known) -> Option<Found> {
+    let result = |measure| known.found(NAME, &Point::new().named(&READING, form).named(&MEASURE, measure));
+    result(AROUND)?.beyond(result(PAIR)?)
+}
+
+/// The part of the work that a form sees though its later reading does not wait for it: its prediction has none of it.
+pub fn seen_without_a_wait(point: &Point, known: &Known) -> Option<Excess> {
+    let form = point.name(&READING);
+    let (seen, whole) = (work_between(form, known)?, work_between(KEEPS_WORK, known)?);
+    let is_seen = !waits(form) && seen.ends().is_some_and(|(low, _)| low > 0.0);
+    is_seen.then(|| {
+        Excess::shown_by(
+            "the work itself, of which the later reading sees a part though it does not wait for it",
+            statement!(
+                "with the work between them two readings are {seen} further apart, where the work takes {whole}",
+                seen = seen.named("work seen by a reading that does not wait"),
+                whole = whole.named("work seen by readings that wait")
+            ),
+        )
+    })
+}
+
 /// The part of the known work that each form has between its readings (report 003 says that a bare pair is not enough).
 pub fn kept_between(known: &Known) -> Option<Finding> {
-    let work_between = |CounterForm { name, .. }: &CounterForm| {
-        let result =
-            |measure| known.found(NAME, &Point::new().named(&READING, name).named(&MEASURE, measure));
-        Some((*name, result(AROUND)?.beyond(result(PAIR)?)?))
-    };
-    let all: Vec<(&str, Found)> = FORMS.iter().filter_map(work_between).collect();
+    let between = |CounterForm { name, .. }: &CounterForm| Some((*name, work_between(name, known)?));
+    let all: Vec<(&str, Found)> = FORMS.iter().filter_map(between).collect();
     let (_, whole) = *all.iter().find(|(name, _)| *name == KEEPS_WORK)?;
     let seen = |part: &Found, name: &str| {
         let share = part.share_of(whole).named(&format!("of the work, seen by {name}"));
@@ -60,9 +79,32 @@ pub fn predicted(pair: Prediction, reading: &str, known: &Known) -> Prediction {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
 
-    use fathom_core::quantity::Unit;
+    #[test]
+    fn what_a_reading_sees_of_the_work_without_waiting_is_why_it_exceeds_its_prediction() {
+        let machine = fathom_described::machine();
+        let said = |form: &str, around: f64| {
+            let mut known = Known::new(&machine, None);
+            let at = |form: &str, measure| Point::new().named(&READING, form).named(&MEASURE, measure);
+            for (form, measure, ns) in [
+                (form, PAIR, 20.0),
+                (form, AROUND, around),
+                (KEEPS_WORK, PAIR, 20.0),
+                (KEEPS_WORK, AROUND, 90.0),
+            ] {
+                known.learn(
+                    NAME,
+                    &at(form, measure),
+                    fathom_described::found_within(0.001, ns, Unit::Nanoseconds),
+                );
+            }
+            seen_without_a_wait(&at(form, AROUND), &known)?.shown.map(|shown| shown.plain())
+        };
+        let Some(bare) = FORMS.iter().find(|form| !waits(form.name)) else { return };
+        let text = said(bare.name, 60.0).expect("it sees a part");
+        assert!(text.contains("{40} further apart, where the work takes {70}"), "{text}");
+        assert_eq!(said(bare.name, 20.0), None, "it sees none");
+    }
 
     #[test]
     fn a_reading_that_does_not_wait_sees_little_of_the_work() {
@@ -72,7 +114,7 @@ mod tests {
             let around = if waits(form.name) { 90.0 } else { 25.0 };
             for (measure, value) in [(PAIR, 20.0), (AROUND, around)] {
                 let point = Point::new().named(&READING, form.name).named(&MEASURE, measure);
-                known.learn(NAME, &point, Found::bare(value, Dimension::Of(Unit::Nanoseconds)));
+                known.learn(NAME, &point, Found::bare(value, Unit::Nanoseconds));
             }
         }
         let text = kept_between(&known).map(|finding| finding.statement.plain());

@@ -6,6 +6,7 @@ mod predicted;
 pub use predicted::{between_readings, clock_gettime, measured_exit, published_exit};
 
 use crate::arch::{CounterForm, FORMS, KEEPS_WORK};
+use crate::expected::mode_switch;
 use fathom_core::machine::ClockReading;
 use fathom_core::prelude::*;
 use fathom_core::sampling::clock::{kernel_clock, leave_the_step, smallest_step};
@@ -128,10 +129,13 @@ impl Experiment for TimingOverhead {
         architecture.into_iter().chain(instruction).collect()
     }
 
-    fn exceeded_for(&self, point: &Point, machine: &Machine) -> Option<String> {
-        let nested = machine.nested().filter(|_| point.name(&READING).contains("cpuid"))?;
+    fn exceeded_for(&self, point: &Point, known: &Known) -> Option<Excess> {
+        if point.name(&MEASURE) == AROUND {
+            return around_work::seen_without_a_wait(point, known);
+        }
+        let nested = known.machine.nested().filter(|_| point.name(&READING).contains("cpuid"))?;
         let why = "an exit leaves through two of them, where the published one leaves through one";
-        Some(format!("the hypervisor of a guest that is a guest itself ({nested}): {why}"))
+        Some(Excess::of(format!("the hypervisor of a guest that is a guest itself ({nested}): {why}")))
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
@@ -149,26 +153,23 @@ impl Experiment for TimingOverhead {
         // RDTSCP + CPUID were believed because they equalled the instruction count).
         let reading = point.name(&READING);
         if point.name(&MEASURE) == PAIR && ["fence", "cpuid"].iter().any(|order| reading.contains(order)) {
-            return Some(Bound {
-                limit: 6.0 * known.shortest_cycle(),
-                because: "the time between two ordered readings includes one reading, which takes at least six cycles \
-                          on any core"
-                    .to_owned(),
-            });
+            return Some(Bound::of(
+                6.0 * known.shortest_cycle(),
+                "the time between two ordered readings includes one reading, which takes at least six cycles \
+                          on any core",
+            ));
         }
         if point.name(&MEASURE) != COST {
             return None;
         }
         if enters_the_kernel(reading) {
-            return Some(Bound {
-                limit: 40.0 * known.shortest_cycle(),
-                because: "it enters the kernel, which takes some forty cycles on every core".to_owned(),
-            });
+            return Some(mode_switch::bound(1.0, "it enters", known));
         }
-        reading.contains("cpuid").then(|| Bound {
-            limit: 20.0 * known.shortest_cycle(),
-            because: "a serialising CPUID empties the pipeline, which takes tens of cycles on every core"
-                .to_owned(),
+        reading.contains("cpuid").then(|| {
+            Bound::of(
+                20.0 * known.shortest_cycle(),
+                "a serialising CPUID empties the pipeline, which takes tens of cycles on every core",
+            )
         })
     }
 
@@ -376,14 +377,13 @@ mod tests {
     #[test]
     fn the_library_may_ask_the_kernel_for_every_reading_or_for_none() {
         let holds = |reading: &str, calls: f64| {
-            let mut seen = Observed::default();
             let counted = [
                 (TRACED_CALLS, calls),
                 (TRACED_OPERATIONS, 100.0),
                 ("clock_advanced_ns", 1e6),
                 ("raw_advanced_ns", 1e6),
             ];
-            seen.witnessed.extend(counted.map(|(name, count)| (name.to_owned(), count)));
+            let seen = fathom_described::observed(0, counted);
             let point = Point::new().named(&READING, reading).named(&MEASURE, COST);
             TimingOverhead.evidence(&point, &seen).iter().all(|check| check.holds)
         };
@@ -400,7 +400,7 @@ mod tests {
             let mut known = Known::new(&machine, Some(3e9));
             let both = [("cpuid-rdtsc rdtscp-cpuid", 1040.0, of_two), ("cpuid-rdtsc rdtscp", 690.0, of_one)];
             for (reading, ns, core) in both {
-                let cost = fathom_described::found_within(0.01, ns, Dimension::Of(Unit::Nanoseconds));
+                let cost = fathom_described::found_within(0.01, ns, Unit::Nanoseconds);
                 let point = Point::new().named(&READING, reading).named(&MEASURE, COST);
                 known.learn(NAME, &point, Found { core, ..cost });
             }

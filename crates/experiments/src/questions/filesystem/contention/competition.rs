@@ -50,10 +50,20 @@ fn order_lost(known: &Known) -> Option<Finding> {
             Question::Contention,
             "A block at random against a sequential one: where one process reads, {alone}; where {most} processes read, \
              {among}{judged}.",
-            alone = first.0.times_as("long", first.1, "random over sequential, one process alone"),
-            among = last.0.times_as("long", last.1, "random over sequential, most processes")
+            alone = both(first, "one process alone"),
+            among = both(last, "most processes")
         )
     })
+}
+
+/// A block at random and one in order, and how many times as long the first takes.
+fn both((random, sequential): (Found, Found), readers: &str) -> Statement {
+    statement!(
+        "{random} and {sequential}, {ratio}",
+        ratio = random.times_as("long", sequential, &format!("random over sequential, {readers}")),
+        random = random.named(&format!("random, {readers}")),
+        sequential = sequential.named(&format!("sequential, {readers}"))
+    )
 }
 
 /// The number of processes from which another one adds no time: report 001 looks for that point (R-FS-34).
@@ -142,10 +152,9 @@ mod tests {
     /// The findings for these times per block, each known to one percent.
     fn text_of(planted: &[(&str, &str, u64, u64, f64)]) -> String {
         let planted = planted.iter().map(|(pattern, figure, file, processes, value)| {
-            let unit = if *figure == EACH { Unit::Nanoseconds } else { Unit::PartsPerMillion };
-            (point(pattern, figure, *file, *processes), *value, Dimension::Of(unit))
+            (point(pattern, figure, *file, *processes), *value)
         });
-        fathom_described::statements(NAME, planted, findings)
+        fathom_described::statements(&super::super::Contention, planted, findings)
     }
 
     fn curve(
@@ -164,14 +173,14 @@ mod tests {
         };
         assert!(
             both(400e3).contains(
-                "where 8 processes read, the two are not significantly different: interleaved with the others', the"
+                "where 8 processes read, {400000} and {400000}, the two are not significantly different: interleaved with the others', the"
             ),
             "{}",
             both(400e3)
         );
         assert!(both(200e3).contains("sequential order helps the device less"), "{}", both(200e3));
         assert!(
-            both(80e3).contains("where 8 processes read, {5} times as long."),
+            both(80e3).contains("where 8 processes read, {400000} and {80000}, {5} times as long."),
             "order is worth more: {}",
             both(80e3)
         );
@@ -196,7 +205,7 @@ mod tests {
         // An interval that reaches to all of them shows no difference, and no plateau.
         let wide =
             |value| Measured { value, interval: Some(Interval { low: 0.5 * value, high: 3.0 * value }) };
-        let time = |ns| Found::measured(wide(ns), Dimension::Of(Unit::Nanoseconds));
+        let time = |ns| Found::measured(wide(ns), Unit::Nanoseconds);
         assert_eq!(first_of_plateau(&[(16, time(200e3)), (32, time(350e3)), (50, time(520e3))]), None);
     }
 

@@ -49,8 +49,8 @@ fn order(known: &Known) -> Option<Finding> {
         curves.iter().filter_map(|(pattern, curve)| Some((*pattern, at(curve, most)?))).collect();
     sorting::by_number(&mut times, |(_, time)| time.value);
     let each = times.iter().enumerate().map(|(place, (pattern, time))| {
-        let is_like_the_last = place > 0 && time.differs_from(&times[place - 1].1) == Some(false);
-        let like = if is_like_the_last { ", not significantly different from the last" } else { "" };
+        let is_like = place > 0 && time.differs_from(&times[place - 1].1) == Some(false);
+        let like = if is_like { ", not significantly different from the one before" } else { "" };
         statement!(
             "{pattern} {time}{like}",
             pattern = *pattern,
@@ -210,8 +210,7 @@ mod tests {
 
     #[test]
     fn a_line_misses_its_beginning_only_where_their_intervals_are_apart() {
-        let within =
-            |share, value| fathom_described::found_within(share, value, Dimension::Of(Unit::Nanoseconds));
+        let within = |share, value| fathom_described::found_within(share, value, Unit::Nanoseconds);
         let said = |share| {
             one_line("in order", (within(share, 30e3), within(share, 30e3)), Some((1, within(0.1, 40e3))))
         };

@@ -2,7 +2,7 @@
 
 mod copier;
 
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, mode_switch};
 use copier::{CALLS, COPIES, Copier, CopyWay, EQUAL, HELD, LENGTHS, PIECE, SHARED, SOURCE_HELD};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
@@ -20,7 +20,6 @@ const WAY: Parameter = Parameter::of(
 );
 const SIZE: Parameter = Parameter::bytes("size", "bytes of the file");
 
-/// The experiment `filesystem/copy`.
 pub struct FileCopy;
 
 static ABOUT: About = About {
@@ -104,10 +103,7 @@ impl Experiment for FileCopy {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        Some(Bound {
-            limit: 40.0 * known.shortest_cycle() * least_calls(way(point).ok()?, point),
-            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
-        })
+        Some(mode_switch::bound(least_calls(way(point).ok()?, point), "every call enters", known))
     }
 
     fn touches(&self, point: &Point) -> Vec<Touch> {
@@ -126,9 +122,9 @@ impl Experiment for FileCopy {
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let size = point.number(&SIZE) as f64;
         let (copies, trials) = (observed.witness(COPIES).unwrap_or(0.0), observed.trials.max(1) as f64);
-        let each = |claim: &str, name, of: f64, low: f64, high: f64| match observed.witness(name) {
-            Some(value) if of > 0.0 => Check::within(claim, value / of, low, high),
-            _ => Check::missing(claim),
+        let each = |claim: &str, name, of: f64, low: f64, high: f64| {
+            let value = observed.witness(name).filter(|_| of > 0.0);
+            Check::within(claim, value.map(|value| value / of), low, high)
         };
         let length = each("bytes of a copy, as the file system tells", LENGTHS, copies, size, size);
         let equal = each("bytes of the last copy that are equal to the source's", EQUAL, trials, size, size);
@@ -191,13 +187,9 @@ fn moved(point: &Point, shared: Option<f64>, held: Option<f64>) -> Vec<Check> {
         }
     };
     let claim = "share of the copy in the page cache";
-    let pages = match held {
-        Some(share) if has_shared => Check::within(claim, share, 0.0, 0.1),
-        // The kernel may begin to write and drop them where memory is short.
-        Some(share) => Check::within(claim, share, 0.5, f64::INFINITY),
-        None => Check::missing(claim),
-    };
-    vec![blocks, pages]
+    // The kernel may begin to write and drop them where memory is short.
+    let (least, most) = if has_shared { (0.0, 0.1) } else { (0.5, f64::INFINITY) };
+    vec![blocks, Check::within(claim, held, least, most)]
 }
 
 /// What each way costs for a size.
@@ -229,7 +221,7 @@ fn ways(size: u64, known: &Known) -> Option<Finding> {
             size = declared::size(size),
             usual = usual.named(&format!("read and write, {}", declared::size(size))),
             rate = usual
-                .inverse(size as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond))
+                .inverse(size as f64 * 1e9, Unit::BytesPerSecond)
                 .named(&format!("rate by read and write, {}", declared::size(size))),
             others
         )
@@ -284,9 +276,9 @@ mod tests {
 
     #[test]
     fn ways_are_compared_with_read_and_write() {
-        let time = |way, ns| (point(way, USUAL), ns, Dimension::Of(Unit::Nanoseconds));
+        let time = |way, ns| (point(way, USUAL), ns);
         let times = [time(CopyWay::ReadAndWrite, 2e5), time(CopyWay::Sendfile, 1e5)];
-        let text = fathom_described::statements(ABOUT.name, times, |known| FileCopy.findings(known));
+        let text = fathom_described::statements(&FileCopy, times, |known| FileCopy.findings(known));
         assert!(text.contains("by sendfile {100000}, which is less."), "{text}");
     }
 }

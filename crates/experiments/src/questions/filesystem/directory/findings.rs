@@ -50,57 +50,54 @@ fn growth(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// What the operations that change a directory cost with all CPUs, in one directory and in many.
+/// What the operations that change a directory cost with all CPUs, in one directory and in many, as far as either was measured.
 fn threads(known: &Known) -> Option<Finding> {
     let most = known.points(ABOUT.name).map(|point| point.number(&THREADS)).max().filter(|most| *most > 1)?;
-    let mut hindered = vec![];
-    let of_tasks = NameTask::ALL.into_iter().filter(|task| changes(*task)).filter_map(|task| {
-        let time = |threads, directory| known.found(ABOUT.name, &point(task, (USUAL, threads, directory)));
-        let (alone, own, shared) = (time(1, OWN)?, time(most, OWN)?, time(most, SHARED)?);
-        let name = task.name();
-        let beside =
-            |time: Found, of: &str| times_alone(time, alone, &format!("{name}, {of} over one thread"));
-        if exceeds_waiting(shared, alone, most) {
-            hindered.push(name);
-        }
-        let (apart, together) = (beside(own, "own directories"), beside(shared, "one directory"));
-        let is_either = is_comparable(own, alone) || is_comparable(shared, alone);
-        Some(if is_either {
-            statement!("{name} {apart}, {together}", apart, together)
-        } else {
-            statement!("{name} {apart}", apart)
-        })
-    });
-    let times = Statement::joined(of_tasks, "; ")?;
+    let times = |directory| -> Vec<(&str, Found, Found)> {
+        let time =
+            |task, threads, directory| known.found(ABOUT.name, &point(task, (USUAL, threads, directory)));
+        let tasks = NameTask::ALL.into_iter().filter(|task| changes(*task));
+        let both = |task: NameTask| Some((task.name(), time(task, 1, OWN)?, time(task, most, directory)?));
+        tasks.filter_map(both).collect()
+    };
+    let shared = times(SHARED);
+    let hindered = shared.iter().filter(|(_, alone, time)| exceeds_waiting(*time, *alone, most));
+    let hindered: Vec<&str> = hindered.map(|(name, ..)| *name).collect();
     let more = (!hindered.is_empty()).then(|| {
         let names = hindered.join(" and ");
         statement!("; {names} in one takes longer: sharing costs more than waiting", names)
     });
+    let waiting = (!shared.is_empty())
+        .then(|| statement!(" In turn they would take {most} times as long{more}.", more));
+    let each = [in_place(&times(OWN), "in directories of their own"), in_place(&shared, "in one directory")];
     Some(finding!(
         Question::Experiment,
-        "Each of {most} threads takes, in times of one alone, in directories of their own and in one: {times}. In turn they would \
-         take {most} times as long{more}.",
-        times,
-        more
+        "Each of {most} threads takes, {each}.{waiting}",
+        each = Statement::joined(each.into_iter().flatten(), "; ")?,
+        waiting
     ))
 }
 
-/// Whether neither is of a machine in several states.
-fn is_comparable(time: Found, alone: Found) -> bool {
-    time.states.is_none() && alone.states.is_none()
-}
-
-/// The ratio to the time of one thread alone, as far as the two differ, in few words: what is said of names has room for both findings.
-fn times_alone(time: Found, alone: Found, name: &str) -> Statement {
-    if !is_comparable(time, alone) {
-        return "not compared".into();
-    }
-    let ratio = time.over(alone).named(name);
-    match time.differs_from(&alone) {
-        Some(true) => statement!("{ratio}", ratio),
-        Some(false) => "not significantly different".into(),
-        None => statement!("~{ratio}", ratio),
-    }
+/// The times of threads in such directories, and which of them are others than those of one thread alone; `None` without any.
+fn in_place(times: &[(&str, Found, Found)], place: &str) -> Option<Statement> {
+    let each = times.iter().map(|(name, _, time)| {
+        statement!("{name} {time}", name = *name, time = time.named(&format!("{name}, {place}")))
+    });
+    let each = Statement::joined(each, ", ")?;
+    let judged = |(_, alone, time): &(&str, Found, Found)| {
+        time.differs_from(alone).filter(|_| time.is_of_one_state() && alone.is_of_one_state())
+    };
+    let apart: Vec<&str> =
+        times.iter().filter(|of| judged(of) == Some(true)).map(|(name, ..)| *name).collect();
+    let verdict = match apart.len() {
+        0 if times.iter().all(|of| judged(of).is_some()) => {
+            " (as one alone: no significant difference)".to_owned()
+        }
+        0 => String::new(),
+        number if number == times.len() => " (unlike one alone)".to_owned(),
+        _ => format!(" ({} unlike one alone)", apart.join(", ")),
+    };
+    Some(statement!("{place}: {each}{verdict}", each))
 }
 
 /// Whether threads surely take longer in one directory than if one after the other changed it.
@@ -112,12 +109,11 @@ fn exceeds_waiting(shared: Found, alone: Found, threads: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Directory;
     use super::*;
 
     fn text(planted: &[(Point, f64)]) -> String {
-        let planted =
-            planted.iter().map(|(point, ns)| (point.clone(), *ns, Dimension::Of(Unit::Nanoseconds)));
-        fathom_described::statements(ABOUT.name, planted, findings)
+        fathom_described::statements(&Directory, planted.iter().cloned(), findings)
     }
 
     fn create(names: u64, threads: u64, directory: &str, ns: f64) -> (Point, f64) {
@@ -142,7 +138,8 @@ mod tests {
         let all = [create(USUAL, 1, OWN, 20e3), create(USUAL, 2, OWN, 22e3), create(USUAL, 2, SHARED, 50e3)];
         let text = text(&all);
         assert!(
-            text.contains("Each of 2 threads") && text.contains("in one: create {1.1}, {2.5}. In"),
+            text.contains("Each of 2 threads takes, in directories of their own: create {22000}")
+                && text.contains("; in one directory: create {50000} (unlike one alone). In"),
             "{text}"
         );
         assert!(
@@ -159,12 +156,14 @@ mod tests {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for task in NameTask::ALL {
-            for (names, threads, directory, ns) in
-                [(USUAL, 1, OWN, 10e3), (MOST, 1, OWN, 20e3), (USUAL, 2, OWN, 20e3), (USUAL, 2, SHARED, 50e3)]
-            {
-                let time = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
-                known.learn(ABOUT.name, &point(task, (names, threads, directory)), time);
-            }
+            let settings = [
+                (USUAL, 1, OWN, 10e3),
+                (MOST, 1, OWN, 20e3),
+                (USUAL, 2, OWN, 20e3),
+                (USUAL, 2, SHARED, 50e3),
+            ];
+            let of = |(names, threads, directory, ns)| (point(task, (names, threads, directory)), ns);
+            fathom_described::plant(&mut known, &Directory, settings.map(of));
         }
         let findings = findings(&known);
         // A time has a unit and an interval besides, a ratio an interval.
@@ -174,6 +173,17 @@ mod tests {
         };
         let words = findings.iter().map(|finding| words(&finding.statement)).collect::<Vec<_>>();
         assert!(words.len() == 2 && words.iter().sum::<usize>() <= ROOM, "{words:?}");
+    }
+
+    #[test]
+    fn threads_in_directories_of_their_own_are_told_where_nothing_else_was_measured() {
+        let said = text(&[create(USUAL, 1, OWN, 20e3), create(USUAL, 2, OWN, 20.1e3)]);
+        assert!(
+            said.ends_with(
+                "in directories of their own: create {20100} (as one alone: no significant difference).\n"
+            ),
+            "{said}"
+        );
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod findings;
 mod names;
 
 use crate::apparatus::spread_cpus;
-use crate::expected::kernel_service;
+use crate::expected::{kernel_service, mode_switch};
 use cycle::{DirectoryCycle, NAMES, ON_CPUS, SEEN_LEFT, SEEN_MADE, SEEN_RENAMED, TASKS};
 use fathom_core::prelude::*;
 use names::NameTask;
@@ -20,7 +20,6 @@ const DIRECTORY: Parameter = Parameter::of(
 );
 const OPERATION: Parameter = Parameter::named("operation", "what is done with each name");
 
-/// The experiment `filesystem/directory`.
 pub struct Directory;
 
 static ABOUT: About = About {
@@ -71,6 +70,12 @@ static ABOUT: About = About {
                 ("threads", At::Number(1)),
             ],
         ),
+    ])
+    .clauses(&[
+        Clause::of("what a name costs in a larger directory", |point, _| {
+            point.number(&NAMES_OF_A_THREAD) > USUAL
+        }),
+        Clause::of("what a name costs with several threads", |point, _| point.number(&THREADS) > 1),
     ]),
 };
 
@@ -150,10 +155,7 @@ impl Experiment for Directory {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let calls = task(point).ok()?.calls();
-        (calls > 0.0).then(|| Bound {
-            limit: 40.0 * calls * known.shortest_cycle(),
-            because: "every call enters the kernel, which takes some forty cycles on every core".to_owned(),
-        })
+        (calls > 0.0).then(|| mode_switch::bound(calls, "every call enters", known))
     }
 
     fn touches(&self, point: &Point) -> Vec<Touch> {
@@ -173,11 +175,8 @@ impl Experiment for Directory {
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
-        let seen = |claim: &str, name, expected: f64| match (observed.witness(name), observed.witness(NAMES))
-        {
-            (Some(seen), Some(names)) if names > 0.0 => Check::equal(claim, seen / names, expected),
-            _ => Check::missing(claim),
-        };
+        let seen = |claim: &str, name, expected| Check::equal(claim, observed.ratio(name, NAMES), expected);
+        let on_cpus = "CPUs on which the threads ran: one each";
         vec![
             seen(
                 "names that another reading of the directory finds after they were made, for each",
@@ -186,7 +185,7 @@ impl Experiment for Directory {
             ),
             seen("the same under their new names after they were renamed", SEEN_RENAMED, 1.0),
             seen("the same after they were removed", SEEN_LEFT, 0.0),
-            on_cpus(point, observed),
+            Check::equal(on_cpus, observed.ratio(ON_CPUS, TASKS), point.number(&THREADS) as f64),
             Check::system_calls(observed, cycle::traced_calls()),
         ]
     }
@@ -234,16 +233,6 @@ fn changes(task: NameTask) -> bool {
 
 fn is_of_all_cpus(point: &Point) -> bool {
     point.number(&THREADS) > 1
-}
-
-fn on_cpus(point: &Point, observed: &Observed) -> Check {
-    let claim = "CPUs on which the threads ran: one each";
-    match (observed.witness(ON_CPUS), observed.witness(TASKS)) {
-        (Some(cpus), Some(tasks)) if tasks > 0.0 => {
-            Check::equal(claim, cpus / tasks, point.number(&THREADS) as f64)
-        }
-        _ => Check::missing(claim),
-    }
 }
 
 #[cfg(test)]

@@ -94,15 +94,13 @@ fn beside(known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
 
-    fn text(planted: &[(Point, f64, Dimension)]) -> String {
-        fathom_described::statements(ABOUT.name, planted.iter().cloned(), findings)
+    fn text(planted: &[(Point, f64)]) -> String {
+        fathom_described::statements(&super::super::DurableAppend, planted.iter().cloned(), findings)
     }
-
-    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
 
     #[test]
     fn ways_are_compared_with_fsync() {
-        let way = |name, ns| (short(name, USUAL_BLOCK), ns, TIME);
+        let way = |name, ns| (short(name, USUAL_BLOCK), ns);
         let text = text(&[way(FSYNC, 4e6), way(FDATASYNC, 4e6), way(DSYNC, 2e6)]);
         assert!(
             text.contains(
@@ -114,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_rate_is_told_in_appends_and_no_rate_in_words() {
-        let rate = |bytes| text(&[(long(NOTHING, RATE), bytes, Dimension::Of(Unit::BytesPerSecond))]);
+        let rate = |bytes| text(&[(long(NOTHING, RATE), bytes)]);
         assert!(
             rate(2_048_000.0).starts_with("Up to {250} appends of 8 KiB a second"),
             "{}",
@@ -125,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_told_with_the_longest_append() {
-        let of = |beside, figure, ns| (long(beside, figure), ns, TIME);
+        let of = |beside, figure, ns| (long(beside, figure), ns);
         let all = [
             of(NOTHING, APPEND, 4e6),
             of(NOTHING, LONGEST, 9e6),

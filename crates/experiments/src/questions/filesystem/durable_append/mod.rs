@@ -5,8 +5,7 @@ mod log;
 mod series;
 
 use super::{read, write};
-use crate::expected::device_facts;
-use crate::expected::kernel_service;
+use crate::expected::{device_facts, kernel_service, mode_switch};
 use fathom_core::prelude::*;
 use log::{
     APPENDS, AppendLog, COUNTED, DEVICE_WROTE, Durability, FLUSHES, GROWN, LOG, MOST_STREAMED, STREAMED,
@@ -34,7 +33,6 @@ const FIGURE: Parameter = Parameter::named(
      durable within 10 ms of when they were due",
 );
 
-/// The experiment `filesystem/durable_append`.
 pub struct DurableAppend;
 
 static ABOUT: About = About {
@@ -87,6 +85,11 @@ static ABOUT: About = About {
             "8 KiB appended beside a stream, and fdatasync",
             &[("beside", At::Name(STREAM)), ("figure", At::Name(APPEND))],
         ),
+    ])
+    .clauses(&[
+        Clause::of("what an append costs", |point, _| point.name(&FIGURE) != RATE && !is_longest(point)),
+        Clause::of("how often a block can be appended so", |point, _| point.name(&FIGURE) == RATE),
+        Clause::of("how late an append is at worst", |point, _| is_longest(point)),
     ]),
 };
 
@@ -101,6 +104,10 @@ const LONG: &str = "half a second";
 const APPEND: &str = "append";
 const LONGEST: &str = "longest";
 const RATE: &str = "rate";
+
+fn is_longest(point: &Point) -> bool {
+    point.name(&FIGURE) == LONGEST
+}
 
 /// A record of a sector, a page of a database's log, a batch.
 const BLOCKS: [u64; 3] = [512, USUAL_BLOCK, 65_536];
@@ -146,8 +153,8 @@ impl Experiment for DurableAppend {
         Ok(match point.name(&FIGURE) {
             RATE => {
                 // It rests on what the time rests on.
-                let is_measured = |term: &&Term| matches!(term.source, Source::Measured { .. });
-                let measured = append.terms.iter().find(is_measured).map(|term| term.source.clone());
+                let measured =
+                    append.terms.iter().find(|term| term.is_measured()).map(|term| term.source.clone());
                 let value = point.number(&BLOCK) as f64 / one * 1e9;
                 let assumed = Basis::assumed(value, "the bytes of an append over the time predicted for it");
                 let basis = measured.map_or(assumed, |source| Basis { value, source, cycle_ns: None });
@@ -167,14 +174,11 @@ impl Experiment for DurableAppend {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let entering = (
-            40.0 * calls(point) * known.shortest_cycle(),
-            "every call enters the kernel, which takes some forty cycles on every core",
-        );
-        let (shortest, because) = device_facts::soonest_answer(known).unwrap_or(entering);
+        let Bound { limit: shortest, because } = device_facts::soonest_answer(known)
+            .unwrap_or_else(|| mode_switch::bound(calls(point), "every call enters", known));
         let is_rate = point.name(&FIGURE) == RATE;
         let limit = if is_rate { point.number(&BLOCK) as f64 / shortest * 1e9 } else { shortest };
-        Some(Bound { limit, because: because.to_owned() })
+        Some(Bound::of(limit, because))
     }
 
     fn touches(&self, point: &Point) -> Vec<Touch> {
@@ -201,8 +205,12 @@ impl Experiment for DurableAppend {
             return vec![Check::missing("appends")];
         };
         let per_append = |name: &str| observed.witness(name).map(|count| count / appends);
-        let mut checks = vec![grown(per_append(GROWN), block)];
-        checks.extend(unwritten(observed));
+        let mut checks =
+            vec![Check::equal("bytes by which the log grew per append", per_append(GROWN), block)];
+        if observed.witness(COUNTED) == Some(1.0) {
+            let claim = "nothing is left to write when the appends have ended: dirty bytes of the log";
+            checks.push(Check::equal(claim, observed.witness(WAITING), 0.0));
+        }
         checks.push(written(per_append(DEVICE_WROTE), block));
         checks.push(flushed(per_append(FLUSHES)));
         match point.name(&SERIES) {
@@ -296,19 +304,6 @@ fn append_predicted(point: &Point, known: &Known) -> Prediction {
     )
 }
 
-fn grown(per_append: Option<f64>, block: f64) -> Check {
-    let claim = "bytes by which the log grew per append";
-    per_append.map_or_else(|| Check::missing(claim), |bytes| Check::equal(claim, bytes, block))
-}
-
-fn unwritten(observed: &Observed) -> Option<Check> {
-    let claim = "nothing is left to write when the appends have ended: dirty bytes of the log";
-    (observed.witness(COUNTED) == Some(1.0)).then(|| {
-        let waiting = observed.witness(WAITING);
-        waiting.map_or_else(|| Check::missing(claim), |waiting| Check::equal(claim, waiting, 0.0))
-    })
-}
-
 fn written(per_append: Option<f64>, block: f64) -> Check {
     let claim = "bytes that the device wrote per append, by its own counter";
     match per_append {
@@ -330,10 +325,8 @@ fn flushed(per_append: Option<f64>) -> Check {
 
 fn streamed(observed: &Observed) -> Check {
     let claim = "MB/s that the stream wrote meanwhile";
-    match (observed.witness(STREAMED), observed.witness(PASSED).filter(|ns| *ns > 0.0)) {
-        (Some(bytes), Some(ns)) => Check::within(claim, bytes / ns * 1e3, 1.0, 1.1 * MOST_STREAMED / 1e6),
-        _ => Check::missing(claim),
-    }
+    let each_ns = observed.ratio(STREAMED, PASSED);
+    Check::within(claim, each_ns.map(|bytes| bytes * 1e3), 1.0, 1.1 * MOST_STREAMED / 1e6)
 }
 
 /// Of the schedules that the highest rate was kept on.

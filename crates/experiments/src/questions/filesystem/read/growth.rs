@@ -72,19 +72,16 @@ fn shared((small, few): (u64, Found), (large, many): (u64, Found), state: &str, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
-
-    use fathom_core::quantity::Unit;
 
     /// The findings for a cold file of 64 KiB and one of 64 MiB with these times per block, each known to one percent.
     fn said_of(small: f64, large: f64) -> String {
-        let time = |order, file, ns| (usual(COLD, order, file), ns, Dimension::Of(Unit::Nanoseconds));
+        let time = |order, file, ns| (usual(COLD, order, file), ns);
         let times = [
             time(SEQUENTIAL, 64 << 10, small),
             time(SEQUENTIAL, 64 << 20, large),
             time(RANDOM, 64 << 20, 90e3),
         ];
-        fathom_described::statements(NAME, times, findings)
+        fathom_described::statements(&super::super::Read, times, findings)
     }
 
     #[test]

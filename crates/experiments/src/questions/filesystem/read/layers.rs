@@ -8,7 +8,6 @@ use crate::expected::rule_of_thumb::{PublishedRange, RuleOfThumb};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
-/// All findings across points.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let orders = [
         (COLD, "through an empty page cache"),
@@ -62,7 +61,7 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
             && direct.is_of_one_state()
             && cold.is_of_one_state()
         {
-            statement!("Past the page cache: {cost}, not significantly different", cost)
+            statement!("Past the page cache: {cost}, not significantly different from uncached", cost)
         } else {
             let ratio = direct.times_as("much", cold, "direct over cold");
             statement!(
@@ -87,8 +86,14 @@ fn order(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let (apart, alike): (Vec<_>, Vec<_>) =
         both.partition(|(_, sequential, random)| random.differs_from(sequential) != Some(false));
     let apart = apart.into_iter().map(|(size, sequential, random)| {
-        let ratio = random.over(sequential).named(&format!("random over sequential, {size}, {name}"));
-        statement!("{ratio} times in one of {size}", ratio, size = size.as_str())
+        let named = |value: Found, what: &str| value.named(&format!("{what}, {size}, {name}"));
+        statement!(
+            "{random} over {sequential}, {ratio} times, in one of {size}",
+            ratio = named(random.over(sequential), "random over sequential"),
+            random = named(random, "random"),
+            sequential = named(sequential, "sequential"),
+            size = size.as_str()
+        )
     });
     let alike = alike.into_iter().map(|(size, ..)| size).collect::<Vec<_>>();
     let alike = (!alike.is_empty())

@@ -5,8 +5,9 @@ use super::points::{
     READ_AHEAD, SEEK, SEQUENTIAL, STATE, USUAL_BLOCK, USUAL_FILE, WARM,
 };
 use crate::apparatus::filesystem::uring::{INTERVAL, LATENCY};
-use crate::apparatus::memory::fault::per_byte::load;
-use crate::expected::{device_facts, hierarchy, kernel_service};
+
+use crate::expected::fault_per_byte::load;
+use crate::expected::{device_facts, hierarchy, kernel_service, mode_switch};
 use fathom_core::prelude::*;
 
 /// Time to copy a byte from memory that is not in the caches, nanoseconds.
@@ -251,12 +252,9 @@ pub fn bound(point: &Point, known: &Known) -> Option<Bound> {
     let one_by_one = waits && single && !(point.name(&STATE) == COLD && point.name(&ORDER) == SEQUENTIAL);
     let mapped = point.name(&CALL) == MMAP;
     match device_facts::soonest_answer(known) {
-        Some((limit, because)) if one_by_one && !mapped => Some(Bound { limit, because: because.to_owned() }),
+        Some(bound) if one_by_one && !mapped => Some(bound),
         _ if mapped || !single => None,
-        _ => Some(Bound {
-            limit: 40.0 * known.shortest_cycle(),
-            because: "every block enters the kernel, which takes some forty cycles on every core".to_owned(),
-        }),
+        _ => Some(mode_switch::bound(1.0, "every block enters", known)),
     }
 }
 

@@ -26,9 +26,15 @@ impl BothOrders {
         self.random.differs_from(&self.sequential) == Some(true) && self.sequential.value < self.random.value
     }
 
-    fn ratio(&self, name: &str) -> Statement {
-        let name = format!("at random over in order, {}, {name}", declared::size(self.file));
-        self.random.times_as("much", self.sequential, &name)
+    /// What a block costs at random and in order, and how many times as much the first is.
+    fn costs(&self, name: &str) -> Statement {
+        let named = |what: &str| format!("{what}, {}, {name}", declared::size(self.file));
+        statement!(
+            "{random} and one in order {sequential}: {ratio}",
+            random = self.random.named(&named("at random")),
+            sequential = self.sequential.named(&named("in order")),
+            ratio = self.random.times_as("much", self.sequential, &named("at random over in order"))
+        )
     }
 }
 
@@ -54,20 +60,20 @@ fn finding(state: &str, name: &str, known: &Known) -> Option<Finding> {
     let beginning = sizes.iter().rposition(|size| !size.is_sequential()).map_or(0, |last| last + 1);
     let says = match (beginning.checked_sub(1).map(|last| sizes[last]), sizes.get(beginning)) {
         (None, _) => statement!(
-            "in none of the measured sizes, from {smallest} on, where a block at random costs {ratio}",
+            "in none of the measured sizes, from {smallest} on, where a block at random costs {costs}",
             smallest = declared::size(smallest.file),
-            ratio = smallest.ratio(name)
+            costs = smallest.costs(name)
         ),
         (Some(_), None) => statement!(
             "in all of the measured sizes, up to {largest}: a block in order and one at random do not differ significantly there",
             largest = declared::size(largest.file)
         ),
         (Some(last), Some(first)) => statement!(
-            "between {last} and {first}. In the larger a block at random costs {ratio} as one in order; in the smaller, which ends after \
+            "between {last} and {first}. In the larger a block at random costs {costs}; in the smaller, which ends after \
              {blocks} blocks and begins again, order saves nothing that was significant",
             last = declared::size(last.file),
             first = declared::size(first.file),
-            ratio = first.ratio(name),
+            costs = first.costs(name),
             blocks = (last.file / USUAL_BLOCK).to_string()
         ),
     };
@@ -77,16 +83,14 @@ fn finding(state: &str, name: &str, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
-    use fathom_core::quantity::Unit;
 
     /// The finding for direct reads of files with these times in order and at random, each known to one per cent.
     fn said_of(times: &[(u64, f64, f64)]) -> String {
-        let of = |order, file, ns| (usual(DIRECT, order, file), ns, Dimension::Of(Unit::Nanoseconds));
+        let of = |order, file, ns| (usual(DIRECT, order, file), ns);
         let both = |(file, ordered, random): &(u64, f64, f64)| {
             [of(SEQUENTIAL, *file, *ordered), of(RANDOM, *file, *random)]
         };
-        fathom_described::statements(NAME, times.iter().flat_map(both), findings)
+        fathom_described::statements(&super::super::Read, times.iter().flat_map(both), findings)
     }
 
     #[test]

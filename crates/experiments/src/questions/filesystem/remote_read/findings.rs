@@ -83,8 +83,10 @@ fn order(through: &str, bytes: u64, known: &Known) -> Option<Finding> {
     Some(
         finding!(
             Question::Order,
-            "By {through} a block of {bytes} in random over sequential order: {ratio}.",
+            "By {through} a block of {bytes} in random over sequential order, {random} over {sequential}: {ratio}.",
             bytes = declared::size(bytes),
+            random = random.named(&format!("random, {}", declared::size(bytes))),
+            sequential = sequential.named(&format!("sequential, {}", declared::size(bytes))),
             ratio = random.times_as("much", sequential, &name)
         )
         .about(bytes),
@@ -128,7 +130,7 @@ fn predicted(through: &str, known: &Known) -> Option<Finding> {
 
 fn bytes_of_large_blocks(through: &str, known: &Known) -> Option<Finding> {
     let large = far(through, SEQUENTIAL, LARGE, known)?;
-    let rate = large.inverse(LARGE as f64 * 1e9, Dimension::Of(Unit::BytesPerSecond));
+    let rate = large.inverse(LARGE as f64 * 1e9, Unit::BytesPerSecond);
     Some(finding!(
         Question::Penalty,
         "A block of {large}, one request at a time, comes at {rate}.",

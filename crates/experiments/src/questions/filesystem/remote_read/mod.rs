@@ -101,11 +101,10 @@ impl Experiment for RemoteRead {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let lines = point.number(&BLOCK) as f64 / 64.0;
-        Some(Bound {
-            limit: (50.0 + lines / 2.0) * known.shortest_cycle(),
-            because: "the kernel is entered at least once, and copies at most two cache lines per cycle"
-                .to_owned(),
-        })
+        Some(Bound::of(
+            (50.0 + lines / 2.0) * known.shortest_cycle(),
+            "the kernel is entered at least once, and copies at most two cache lines per cycle",
+        ))
     }
 
     fn touches(&self, point: &Point) -> Vec<Touch> {

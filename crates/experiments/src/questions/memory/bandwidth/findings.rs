@@ -6,10 +6,10 @@ use crate::apparatus::memory::stream::working_set::{self, Level};
 use fathom_core::machine::Bandwidth;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
+use fathom_core::sorting;
 
 const NAME: &str = "memory/bandwidth";
 
-/// All findings from `memory/bandwidth`.
 pub fn findings(known: &Known) -> Vec<Finding> {
     let size = working_set::in_memory(known.machine);
     let [read, write, copy, scale, triad] = Kind::ALL.map(|kind| best_of_kind(kind, size, known));
@@ -27,55 +27,68 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     all.into_iter().flatten().collect()
 }
 
-/// The method of a kind that is at least the fastest at a size, and its rate.
+/// The best method of a kind at a size, and its rate.
 pub fn best(kind: Kind, size: (Level, u64), known: &Known) -> Option<(&'static Kernel, Found)> {
-    surest(&measured(kind, size, known))
+    known.best(NAME, of_kind(kind).map(|kernel| (kernel, point(kernel, size))))
 }
 
-/// The measured methods of a kind at a size, with their rates.
-fn measured(kind: Kind, size: (Level, u64), known: &Known) -> Vec<(&'static Kernel, Found)> {
-    let of_kind = KERNELS.iter().filter(|kernel| kernel.kind == kind);
-    of_kind.filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?))).collect()
-}
-
-/// That with the highest lower end of its interval.
-fn surest(all: &[(&'static Kernel, Found)]) -> Option<(&'static Kernel, Found)> {
-    all.iter().copied().max_by(|(_, one), (_, other)| one.at_least().total_cmp(&other.at_least()))
+fn of_kind(kind: Kind) -> impl Iterator<Item = &'static Kernel> {
+    KERNELS.iter().filter(move |kernel| kernel.kind == kind)
 }
 
 fn best_of_kind(kind: Kind, size: (Level, u64), known: &Known) -> Option<Finding> {
-    let all = measured(kind, size, known);
-    let (kernel, rate) = surest(&all)?;
+    let (kernel, rate) = best(kind, size, known)?;
+    let number =
+        of_kind(kind).filter(|kernel| known.deciding().found(NAME, &point(kernel, size)).is_some()).count();
+    // One of another state of the core may have a higher median for that alone.
+    let rates = of_kind(kind).filter_map(|kernel| Some((kernel, known.found(NAME, &point(kernel, size))?)));
+    let all: Vec<_> = rates.filter(|(_, other)| other.is_of_the_state_of(&rate)).collect();
     let (higher, median) =
         all.iter().copied().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
     let theory = known.machine.memory.theoretical_bandwidth.value();
     let is_explained = kind != Kind::Read && best(Kind::Read, size, known).is_some();
     let kind = kind.name();
-    let lead = match all.len() {
+    let lead = match number {
         1 => statement!("By the one method measured here,"),
         number if is_explained => statement!("Likewise, of {number} methods,"),
         number => statement!("By that of the {number} methods measured here whose interval begins highest,"),
     };
-    let higher = (higher.method != kernel.method).then(|| {
-        statement!(
-            " {other} has the higher median, {median}, with an interval that reaches further down.",
-            other = higher.method,
-            median = median.named(&format!("highest median, {kind}"))
-        )
-    });
+    let others = if is_explained {
+        (higher.method != kernel.method).then(|| {
+            statement!(
+                " {other} has the higher median, {median}, with an interval that reaches further down.",
+                other = higher.method,
+                median = median.named(&format!("highest median, {kind}"))
+            )
+        })
+    } else {
+        other_methods(kernel, all)
+    };
     Some(
         finding!(
             Question::Bandwidth,
-            "{lead} {kind} bandwidth of memory by one core: {rate} ({method}{counted}){of_theory}.{higher}",
+            "{lead} {kind} bandwidth of memory by one core: {rate} ({method}{counted}){of_theory}.{others}",
             lead,
             rate = rate.named(&format!("best {kind}")),
             method = kernel.method,
             counted = counted(kernel.kind),
             of_theory = theory.map(|theory| of_theory(kernel, rate, theory)),
-            higher
+            others
         )
         .about(kind),
     )
+}
+
+/// What other methods of the same state of the core give, that whose interval begins highest first; `None` without one.
+fn other_methods(best: &Kernel, mut all: Vec<(&'static Kernel, Found)>) -> Option<Statement> {
+    all.retain(|(kernel, _)| kernel.method != best.method);
+    sorting::by_number(&mut all, |(_, rate)| -rate.at_least());
+    let each = all.iter().map(|(kernel, rate)| {
+        let rate = rate.named(&format!("{}, {}", kernel.kind.name(), kernel.method));
+        statement!("{method} {rate}", method = kernel.method, rate)
+    });
+    let each = Statement::joined(each, ", ")?;
+    Some(statement!(" Others: {each}.", each))
 }
 
 /// What a byte of a kind counts as, where it is not once.
@@ -125,7 +138,9 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
     let ((_, read), (_, write)) = (best(Kind::Read, size, known)?, best(Kind::Write, size, known)?);
     Some(finding!(
         Question::Bandwidth,
-        "Reading memory compared with writing it, each by the method whose interval begins highest: {ratio}.",
+        "Reading memory, {read}, compared with writing it, {write}, each by the method whose interval begins highest: {ratio}.",
+        read = read.named("best read"),
+        write = write.named("best write"),
         ratio = read.times_as("fast", write, "best read over best write")
     ))
 }
@@ -133,15 +148,27 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
 /// The fastest method of each kind in each cache.
 fn best_in_caches(known: &Known) -> Option<Finding> {
     let sizes = working_set::sizes(known.machine).into_iter();
-    let caches = sizes.filter(|(level, _)| *level != Level::Memory).filter_map(|size| {
+    let sizes: Vec<(Level, u64)> = sizes.filter(|(level, _)| *level != Level::Memory).collect();
+    let all = sizes.iter().flat_map(|size| Kind::ALL.map(|kind| Some(best(kind, *size, known)?.1.core)));
+    let states: Vec<Option<CoreUse>> = all.flatten().collect();
+    // No two of them are compared, so each has its own state.
+    let are_unlike = states.iter().any(|state| *state != states[0]);
+    let caches = sizes.into_iter().filter_map(|size| {
         let in_size = declared::size(size.1);
         let of_kind = |kind: Kind| {
             let (_, rate) = best(kind, size, known)?;
-            let rate = rate.named(&format!("best {} in {in_size}", kind.name()));
-            Some(statement!("{name} {rate}", name = kind.name(), rate))
+            let core = if are_unlike { state(rate.core) } else { "" };
+            let core_use = rate.core.filter(|_| !are_unlike);
+            let rate = Found { core: core_use, ..rate }.named(&format!("best {} in {in_size}", kind.name()));
+            Some(statement!("{name} {rate}{core}", name = kind.name(), rate, core))
         };
         let rates = Statement::joined(Kind::ALL.into_iter().filter_map(of_kind), ", ")?;
-        Some(statement!("in {level} ({in_size}) {rates}", level = size.0.name(), in_size = &in_size, rates))
+        Some(statement!(
+            "in {in_size} ({level} by its size) {rates}",
+            in_size = &in_size,
+            level = size.0.name(),
+            rates
+        ))
     });
     let caches = Statement::joined(caches, "; ")?;
     Some(finding!(
@@ -149,6 +176,15 @@ fn best_in_caches(known: &Known) -> Option<Finding> {
         "By the method of each kind whose interval begins highest, {caches}.",
         caches
     ))
+}
+
+/// The state of the core of a rate, behind it.
+fn state(core: Option<CoreUse>) -> &'static str {
+    match core {
+        Some(CoreUse::Shared) => " (core shared)",
+        Some(CoreUse::Mixture | CoreUse::Both) => " (core shared part of the time)",
+        Some(CoreUse::Alone) | None => "",
+    }
 }
 
 /// The error from counting one word of a line as the whole line.
@@ -170,9 +206,7 @@ fn one_word_per_line(size: (Level, u64), known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
     use fathom_core::machine::Fact;
-    use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Interval, Measured};
 
     const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
@@ -192,12 +226,64 @@ mod tests {
         assert!(one.starts_with("By the one method measured here, read bandwidth"), "{one}");
         let surest = learn("word loop", 9e9, 8e9);
         assert!(surest.starts_with("By that of the 2 methods") && !surest.contains("median"), "{surest}");
-        let higher = learn(PER_LINE, 11e9, 7e9);
+        let others = learn(PER_LINE, 11e9, 7e9);
+        let lower = format!(" Others: word loop {{9000000000}}, {PER_LINE} {{11000000000}}.");
+        assert!(others.contains("(8 words unrolled)") && others.ends_with(&lower), "{others}");
+        let mut learn = |method: &str, value: f64, low: f64| {
+            let kernel = Kernel::find("write", method).unwrap();
+            let interval = Some(Interval { low, high: 1.1 * value });
+            known.learn(NAME, &point(kernel, size), Found::measured(Measured { value, interval }, RATE));
+        };
+        learn("8 words unrolled", 10e9, 9e9);
+        learn("word loop", 11e9, 7e9);
+        let higher = best_of_kind(Kind::Write, size, &known).expect("a finding").statement.plain();
+        assert!(higher.contains(" word loop has the higher median, {11000000000}"), "{higher}");
+    }
+
+    #[test]
+    fn rates_of_caches_have_each_its_own_state_of_the_core() {
+        let machine = fathom_described::machine();
+        let size =
+            working_set::sizes(&machine).into_iter().find(|(level, _)| *level == Level::Cache(1)).unwrap();
+        let said = |of_read: CoreUse, of_write: CoreUse| {
+            let mut known = Known::new(&machine, None);
+            for (kind, core) in [("read", of_read), ("write", of_write)] {
+                let kernel = Kernel::find(kind, "8 words unrolled").unwrap();
+                let rate = Found { core: Some(core), ..fathom_described::found_within(0.1, 30e9, RATE) };
+                known.learn(NAME, &point(kernel, size), rate);
+            }
+            best_in_caches(&known).expect("a finding").statement
+        };
+        let unlike = said(CoreUse::Alone, CoreUse::Shared);
         assert!(
-            higher.contains("(8 words unrolled)")
-                && higher.contains(&format!(" {PER_LINE} has the higher median")),
-            "{higher}"
+            unlike.plain().contains("read {30000000000}, write {30000000000} (core shared)"),
+            "{}",
+            unlike.plain()
         );
+        assert!(unlike.figures().all(|figure| figure.found.core.is_none()), "named, so not marked");
+        let alike = said(CoreUse::Shared, CoreUse::Shared);
+        assert!(alike.figures().all(|figure| figure.found.core == Some(CoreUse::Shared)));
+        assert!(!alike.plain().contains("(core shared)"));
+    }
+
+    #[test]
+    fn a_median_of_another_state_of_the_core_is_not_said_to_be_higher() {
+        let machine = fathom_described::machine();
+        let size = working_set::in_memory(&machine);
+        let mut known = Known::new(&machine, None);
+        let rates = [
+            ("word loop", [20e9, 17e9], CoreUse::Alone),
+            ("8 words unrolled", [21e9, 16e9], CoreUse::Shared),
+        ];
+        for (method, [value, low], core) in rates {
+            let interval = Some(Interval { low, high: 1.1 * value });
+            let rate = Found::measured(Measured { value, interval }, RATE);
+            let kernel = Kernel::find("write", method).unwrap();
+            known.learn(NAME, &point(kernel, size), Found { core: Some(core), ..rate });
+        }
+        let said = best_of_kind(Kind::Write, size, &known).expect("a finding").statement.plain();
+        assert!(said.contains("of the 2 methods") && said.contains("(word loop)"), "{said}");
+        assert!(!said.contains("higher median"), "{said}");
     }
 
     #[test]
@@ -232,7 +318,7 @@ mod tests {
             &*format!("{written} {bus} of the {{40000000000}}"),
             "read bandwidth of memory by one core: {30000000000} (8 words unrolled): the bus moves {0.75}",
             "reads {2000000000} of the program's bytes, or {16000000000} if whole lines are counted",
-            "each by the method whose interval begins highest: {3} times as fast",
+            "Reading memory, {30000000000}, compared with writing it, {10000000000}, each by the method whose interval begins highest: {3} times as fast",
         ] {
             assert!(text.contains(sentence), "{sentence}: {text}");
         }

@@ -34,7 +34,6 @@ pub fn kernel_of(point: &Point) -> Result<&'static Kernel, String> {
     })
 }
 
-/// The experiment `memory/bandwidth`.
 pub struct Bandwidth;
 
 static ABOUT: About = About {
@@ -100,8 +99,18 @@ static ABOUT: About = About {
             "triad, main memory, one core, all three arrays counted",
             &[("kind", At::Name("triad")), ("size", At::Most), ("method", At::Best)],
         ),
+    ])
+    .clauses(&[
+        Clause::of("what each instruction moves", |point, _| {
+            is_of_memory(point) && point.name(&KIND) == "read"
+        }),
+        Clause::of("what each level of the caches gives", |point, _| !is_of_memory(point)),
     ]),
 };
+
+fn is_of_memory(point: &Point) -> bool {
+    point.name(&LEVEL) == Level::Memory.name()
+}
 
 /// Whether this CPU may execute a kernel: the plan was made from the machine's description. It is asked after what there is
 /// on no machine was refused.
@@ -309,19 +318,14 @@ fn traffic_evidence(kernel: &Kernel, observed: &Observed) -> Vec<Check> {
     let moved = |what: &str, name, arrays: u64| {
         let claim = format!("bytes that the disassembled loop {what} of each line of its arrays");
         let expected = (arrays * kernel.used_of_line()) as f64;
-        observed
-            .witness(name)
-            .map_or_else(|| Check::missing(&claim), |bytes| Check::equal(&claim, bytes, expected))
+        Check::equal(claim, observed.witness(name), expected)
     };
     vec![moved("loads", LOADED, kernel.kind.loaded()), moved("stores", STORED, kernel.kind.stored())]
 }
 
 /// Every word of the piece last written is checked, of a large piece every word of a stretch.
 fn written_evidence(kernel: &Kernel, point: &Point, observed: &Observed) -> Vec<Check> {
-    let count = |claim, name, expected: u64| match observed.witness(name) {
-        Some(count) => Check::equal(claim, count / observed.trials.max(1) as f64, expected as f64),
-        None => Check::missing(claim),
-    };
+    let count = |claim, name, expected: u64| Check::equal(claim, observed.per_trial(name), expected as f64);
     vec![
         count("words that differ from what should have been written", WRONG, 0),
         count("words checked in a trial", LOOKED_AT, words_of_a_look(kernel, point.number(&SIZE))),

@@ -10,28 +10,34 @@ use fathom_core::experiment::{Selector, well_within};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
-/// All findings from `memory/load_latency`.
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let curve = |pages| LevelCurve::along(known, NAME, &cycle_point(pages, 0), &SIZE);
-    let levels = |pages: Pages| levels::of_caches(known, pages.name(), &curve(pages));
+    let curves = curves(known);
+    let limits = levels::limits_of_caches(known, curves.iter().map(|(_, curve)| curve));
+    let levels = curves.iter().filter_map(|(pages, curve)| levels::of_caches(&limits, pages.name(), curve));
     let huge = known.found_along(NAME, &cycle_point(Pages::Huge, 0), &SIZE);
     let last = last_cache::short_of_declared(known, &huge);
     let more =
         [last, of_large_arrays(known), translation_share(known), three_versions(known), beside_tables(known)];
-    Pages::ALL.into_iter().filter_map(levels).chain(more.into_iter().flatten()).collect()
+    levels.chain(more.into_iter().flatten()).collect()
+}
+
+/// The curves of the random cycle: on huge pages, where translation adds least, and on base pages.
+fn curves(known: &Known) -> Vec<(Pages, LevelCurve)> {
+    let curve = |pages| (pages, LevelCurve::along(known, NAME, &cycle_point(pages, 0), &SIZE));
+    Pages::ALL.map(curve).into_iter().collect()
 }
 
 /// The levels of the curve on huge pages, where translation adds least; if none were available, on base pages. Those that only the other
 /// curve shows stand beside them.
 pub fn levels(known: &Known) -> Option<Levels> {
-    let of_pages = |pages| {
-        let of = cycle_point(pages, 0);
-        let curve = LevelCurve::along(known, NAME, &of, &SIZE);
-        let levels = levels::levels(&levels::limits_of_caches(known), &curve);
-        let of = of.without(SIZE.name);
+    let curves = curves(known);
+    let limits = levels::limits_of_caches(known, curves.iter().map(|(_, curve)| curve));
+    let of_pages = |(pages, curve): &(Pages, LevelCurve)| {
+        let levels = levels::levels(&limits, curve);
+        let of = cycle_point(*pages, 0).without(SIZE.name);
         (!levels.is_empty()).then_some(Levels { of, along: SIZE.name, levels, elsewhere: vec![] })
     };
-    Pages::ALL.into_iter().filter_map(of_pages).reduce(Levels::beside)
+    curves.iter().filter_map(of_pages).reduce(Levels::beside)
 }
 
 /// One load at a time from memory, on huge pages, by the other experiments that measure it.
@@ -138,7 +144,7 @@ const SCALED: [(&str, f64, f64); 4] = [
     ("a tenth of lmbench's 350 ns for memory", 5.0, 35.0),
 ];
 
-/// A load from a level: from an array well within a cache; of memory the largest array.
+/// A load from a level, as the main figures have it: from an array well within a cache; of memory the largest array.
 fn typical(level: usize, known: &Known) -> Option<Found> {
     let cpu = *known.machine.allowed_cpus().first()?;
     let curve = Pages::ALL.into_iter().find_map(|pages| {
@@ -150,7 +156,12 @@ fn typical(level: usize, known: &Known) -> Option<Found> {
         return curve.last().map(|(_, load)| *load);
     }
     let before = level.checked_sub(1).and_then(|_| cache(level));
-    let typical = well_within(before, cache(level + 1)?, curve.iter().map(|(size, _)| *size))?;
+    let declared = well_within(before, cache(level + 1)?, curve.iter().map(|(size, _)| *size))?;
+    let loads = || curve.iter().map(|(size, load)| (*size, load.measured));
+    let typical = match levels(known) {
+        Some(levels) => levels.named(&format!("L{}", level + 1))?.representative(declared, loads())?,
+        None => declared,
+    };
     curve.into_iter().find_map(|(size, load)| (size == typical).then_some(load))
 }
 
@@ -257,21 +268,17 @@ fn in_pieces(known: &Known) -> Option<Statement> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::LoadLatency;
     use super::*;
-    use fathom_core::experiment::Dimension;
-    use fathom_core::quantity::Unit;
 
     /// The finding for three versions of these latencies in nanoseconds.
     fn compared(fixed: f64, unrolled: f64, rolled: f64) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         for (order, ns) in [(FIXED, fixed), (WITHIN, unrolled), (WITHIN_ROLLED, rolled)] {
-            for size in [1 << 20, 1 << 30] {
-                // Over the smaller array the versions do not differ.
-                let value = if size == 1 << 30 { ns } else { 5.0 };
-                let found = fathom_described::found_within(0.02, value, Dimension::Of(Unit::Nanoseconds));
-                known.learn(NAME, &naive_point(order, size).with(&STRIDE, WIDE_STRIDE), found);
-            }
+            let at = |size| naive_point(order, size).with(&STRIDE, WIDE_STRIDE);
+            // Over the smaller array the versions do not differ.
+            fathom_described::plant(&mut known, &LoadLatency, [(at(1 << 20), 5.0), (at(1 << 30), ns)]);
         }
         three_versions(&known).unwrap().statement.plain()
     }
@@ -282,7 +289,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         let chased = 128 << 20;
         let load = |value: f64, core: CoreUse| {
-            let result = fathom_described::found_within(0.02, value, Dimension::Of(Unit::Nanoseconds));
+            let result = fathom_described::found_within(0.02, value, Unit::Nanoseconds);
             Found { core: Some(core), ..result }
         };
         let one_chase = Point::at(Placement::OneCpu).named(&Parameter::named("level", ""), "memory");
@@ -305,7 +312,7 @@ mod tests {
         let mut known = Known::new(&machine, None);
         for (pages, costs) in [(Pages::Base, base), (Pages::Huge, huge)] {
             for (size, ns) in [256_u64, 320, 384].into_iter().zip(costs) {
-                let found = fathom_described::found_within(0.005, ns, Dimension::Of(Unit::Nanoseconds));
+                let found = fathom_described::found_within(0.005, ns, Unit::Nanoseconds);
                 known.learn(NAME, &cycle_point(pages, size << 10), found);
             }
         }
@@ -344,7 +351,7 @@ mod tests {
         let mut known = Known::new(&machine, Some(3.9e9));
         let (l1, memory) = (16 << 10, 1 << 30);
         for (size, ns) in [(l1, 1.5), (memory, 90.0)] {
-            let found = Found::exact(ns, Dimension::Of(Unit::Nanoseconds));
+            let found = Found::exact(ns, Unit::Nanoseconds);
             known.learn(NAME, &cycle_point(Pages::Huge, size), found);
         }
         let said = beside_tables(&known).expect("two levels").statement.plain();

@@ -15,7 +15,7 @@ use fathom_core::quantity::declared;
 use std::rc::Rc;
 use std::time::Duration;
 
-const NAME: &str = "memory/load_latency";
+pub const NAME: &str = "memory/load_latency";
 
 pub const SIZE: Parameter = Parameter::bytes("size", "the size of the array");
 const ORDER: Parameter = Parameter::named("order", "the order in which the array is visited");
@@ -61,7 +61,8 @@ static ABOUT: About = About {
              reports which pages it allocated. The chase is unrolled 64 times in assembly; the element at which it \
              ends shows that all loads were made.\n\nLevels are found in the curve, not taken from the data sheet: \
              optimal partitioning with the Bayesian information criterion finds the flat segments. A level ends where \
-             the curve is halfway to the next plateau: there half of the loads hit the next level. Sizes are 4, 5, 6 \
+             a load takes 1.5 times what it takes on the level's plateau, or halfway to the next plateau if that is less; its \
+             figure is of the size well within it, or of the nearest one that takes its time. Sizes are 4, 5, 6 \
              and 7 quarters of powers of two.",
     caveats: "`fixed stride` is the method of lmbench and of reports 001 and 003: constant strides are prefetched, \
               and elements share a line where the stride is shorter than a line, so large arrays seem too fast. \
@@ -155,13 +156,16 @@ impl Experiment for LoadLatency {
         vec![Requirement::MemoryBytes(point.number(&SIZE))]
     }
 
-    fn exceeded_for(&self, point: &Point, machine: &Machine) -> Option<String> {
+    fn exceeded_for(&self, point: &Point, known: &Known) -> Option<Excess> {
+        let machine = known.machine;
         let [second, last] = [2, 3].map(|level| machine.data_cache_bytes(machine.measured_cpu(), level));
         let is_shared = point.number(&SIZE) > second? && point.number(&SIZE) <= last? && machine.is_virtual();
         // What is fetched ahead at a fixed stride costs no load from memory, wherever it comes from.
         (is_shared && point.name(&ORDER) != FIXED).then(|| {
-            "less of the host's last-level cache than is declared, because other guests use it or because a part is not this guest's: the less \
-             there is, the more loads go to memory".to_owned()
+            Excess::of(
+                "less of the host's last-level cache than is declared, because other guests use it or because a part is not this guest's: the \
+                 less there is, the more loads go to memory",
+            )
         })
     }
 
@@ -202,7 +206,7 @@ impl Experiment for LoadLatency {
             ELEMENTS => (0.25, "no core starts more than four loads per cycle"),
             _ => (2.0, "a dependent load takes at least two cycles in any first-level cache"),
         };
-        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+        Some(Bound::of(cycles * known.shortest_cycle(), because))
     }
 
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
@@ -292,12 +296,8 @@ pub fn random_cycle(
     pages: Pages,
     site: &Site,
 ) -> Result<Cycle<impl cycle::Places + use<>>, Failure> {
-    let line = sizes::line_bytes(site.home);
-    let lines = (bytes / line) as u64;
-    let order = RandomOrder::new(lines, site.seed);
-    let offset = site.buffer_offset / line * line;
-    let arena = Arena::of_block(site, bytes + offset, pages)?;
-    Cycle::build(arena, offset, lines, move |element| order.at(element) as usize * line)
+    let order = RandomOrder::new((bytes / sizes::line_bytes(site.home)) as u64, site.seed);
+    lines_in_order(bytes, pages, site, move |element| order.at(element))
 }
 
 /// All lines of an array in one cycle: the windows in random order, and the lines in random order within each.
@@ -306,12 +306,21 @@ fn windowed_cycle(
     pages: Pages,
     site: &Site,
 ) -> Result<Cycle<impl cycle::Places + use<>>, Failure> {
+    let line = sizes::line_bytes(site.home) as u64;
+    lines_in_order(bytes, pages, site, windowed(bytes as u64 / line, WINDOW / line, site.seed))
+}
+
+/// All lines of an array in one cycle, in this order.
+fn lines_in_order<Order: Fn(u64) -> u64>(
+    bytes: usize,
+    pages: Pages,
+    site: &Site,
+    order: Order,
+) -> Result<Cycle<impl cycle::Places + use<Order>>, Failure> {
     let line = sizes::line_bytes(site.home);
-    let lines = (bytes / line) as u64;
-    let order = windowed(lines, WINDOW / line as u64, site.seed);
     let offset = site.buffer_offset / line * line;
     let arena = Arena::of_block(site, bytes + offset, pages)?;
-    Cycle::build(arena, offset, lines, move |element| order(element) as usize * line)
+    Cycle::build(arena, offset, (bytes / line) as u64, move |element| order(element) as usize * line)
 }
 
 /// A random order of windows of `window` elements, and one within each of them.

@@ -7,13 +7,16 @@ pub use points::{NAME, cached_point, made_writable, minor, minor_with_neighbours
 use crate::apparatus::memory::backing::Backing;
 use crate::apparatus::memory::fault::after_fork::{self, FirstWriter};
 use crate::apparatus::memory::fault::file_mapping::{FileMapping, Sharing};
-use crate::apparatus::memory::fault::per_byte;
+
 use crate::apparatus::memory::fault::tally::{self, FaultKind};
 use crate::apparatus::memory::fault::touched::{
     IN_CACHE, MAPPED, cached, cleared, file, huge, populate, read, touched, write,
 };
 use crate::apparatus::memory::pages::{Mapping, Pages};
-use crate::expected::fault::{handling, trap};
+use crate::expected::fault::trap;
+use crate::expected::fault_per_byte;
+use crate::expected::kernel_service::assumed;
+use crate::expected::mode_switch;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 use points::{
@@ -86,7 +89,7 @@ impl Experiment for MinorFault {
         }
         let trapped = if access == POPULATED { Prediction::new() } else { trap(Prediction::new(), known) };
         let (what, ns) = handled(access);
-        let handled = handling(trapped, what, ns, known);
+        let handled = assumed(trapped, what, ns, known);
         let pages = match access {
             FIRST_WRITE | POPULATED => 1.0,
             HUGE => Pages::Huge.bytes() as f64 / page,
@@ -98,13 +101,12 @@ impl Experiment for MinorFault {
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
-        let (cycles, because) = match point.name(&ACCESS) {
-            CLEARED => {
-                (Pages::Base.bytes() as f64 / 128.0, "no core stores more than two lines of 64 bytes a cycle")
-            }
-            _ => (40.0, "a fault enters the kernel, which takes some forty cycles on every core"),
-        };
-        Some(Bound { limit: cycles * known.shortest_cycle(), because: because.to_owned() })
+        if point.name(&ACCESS) != CLEARED {
+            return Some(mode_switch::bound(1.0, "a fault enters", known));
+        }
+        let cycles = Pages::Base.bytes() as f64 / 128.0;
+        let because = "no core stores more than two lines of 64 bytes a cycle";
+        Some(Bound::of(cycles * known.shortest_cycle(), because))
     }
 
     fn touches(&self, point: &Point) -> Vec<Touch> {
@@ -150,10 +152,7 @@ impl Experiment for MinorFault {
             HUGE => checks.extend(Backing::evidence(true, observed)),
             CACHED | CACHED_ALONE | CACHED_SHARED | CACHED_PRIVATE => {
                 let claim = "share of the file in the page cache before it was touched";
-                checks.push(match observed.witness(IN_CACHE) {
-                    Some(share) => Check::equal(claim, share, 1.0),
-                    None => Check::missing(claim),
-                });
+                checks.push(Check::equal(claim, observed.witness(IN_CACHE), 1.0));
             }
             _ => {}
         }
@@ -177,7 +176,7 @@ impl Experiment for MinorFault {
 /// A minor fault that brings in a page of a file, as a major one does, against a load from memory.
 fn against_a_load(known: &Known) -> Option<Finding> {
     let fault = known.found(NAME, &cached_point())?;
-    let mut finding = per_byte::finding("minor", fault, known)?;
+    let mut finding = fault_per_byte::finding("minor", fault, known)?;
     finding.statement.push(" The fault is a cached file's.");
     Some(finding)
 }
@@ -272,11 +271,11 @@ fn handled(access: &str) -> (&'static str, f64) {
 fn mapped_check(access: &str, stretch: u64, observed: &Observed) -> Check {
     let claim = "pages that one fault maps, on average, as the page table shows";
     let page = Pages::Base.bytes() as u64;
-    match (observed.witness(MAPPED), access) {
-        (None, _) => Check::missing(claim),
-        (Some(mapped), CACHED) => Check::within(claim, mapped, 1.0, (stretch / page) as f64),
-        (Some(mapped), HUGE) => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),
-        (Some(mapped), _) => Check::equal(claim, mapped, 1.0),
+    let mapped = observed.witness(MAPPED);
+    match access {
+        CACHED => Check::within(claim, mapped, 1.0, (stretch / page) as f64),
+        HUGE => Check::equal(claim, mapped, (Pages::Huge.bytes() as u64 / page) as f64),
+        _ => Check::equal(claim, mapped, 1.0),
     }
 }
 
@@ -287,13 +286,11 @@ mod tests {
 
     #[test]
     fn the_fault_that_is_compared_with_a_load_is_named() {
-        const LATENCY: &str = "memory/load_latency";
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        let ns = |value| fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-        known.learn(NAME, &cached_point(), ns(1_200.0));
         let of_memory = load_latency::cycle_point(Pages::Huge, 1 << 30);
-        known.learn(LATENCY, &of_memory, ns(200.0));
+        fathom_described::plant(&mut known, &MinorFault, [(cached_point(), 1_200.0)]);
+        fathom_described::plant(&mut known, &load_latency::LoadLatency, [(of_memory, 200.0)]);
         let said = against_a_load(&known).map(|finding| finding.statement.plain()).unwrap_or_default();
         assert!(said.ends_with(" The fault is a cached file's."), "{said}");
     }
@@ -301,16 +298,12 @@ mod tests {
     #[test]
     fn a_shared_write_is_set_against_the_private_one_that_copies() {
         let told = |shared: f64| {
-            let machine = fathom_described::machine();
-            let mut known = Known::new(&machine, None);
-            for (access, value) in [(CACHED_SHARED, shared), (CACHED_PRIVATE, 1_900.0)] {
-                let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-                known.learn(NAME, &point(access, SMALL), found);
-            }
-            shared_write(&known).map(|finding| finding.statement.plain())
+            let both = [(CACHED_SHARED, shared), (CACHED_PRIVATE, 1_900.0)];
+            let both = both.map(|(access, ns)| (point(access, SMALL), ns));
+            fathom_described::statements(&MinorFault, both, shared_write)
         };
-        let more = told(11_800.0).expect("a finding");
+        let more = told(11_800.0);
         assert!(more.contains("{11800} through a shared mapping") && more.contains("{9900} more"), "{more}");
-        assert_eq!(told(1_900.0), None, "nothing is more");
+        assert_eq!(told(1_900.0), "", "nothing is more");
     }
 }

@@ -18,14 +18,14 @@ fn rate(kernel: &Kernel, threads: u64, known: &Known) -> Option<Found> {
     known.found(ABOUT.name, &point(kernel, threads, all_bytes(threads, known.machine)))
 }
 
-/// The kernel of a kind whose rate of all threads together is at least the greatest, perhaps only of those with a rate of one thread as
-/// well: one thread is compared by the same method.
+/// The kernel of a kind that is the best of all threads together, perhaps only of those with a rate of one thread as well: one thread is
+/// compared by the same method.
 fn best(kind: Kind, known: &Known, is_with_one: bool) -> Option<&'static Kernel> {
     let all = known.machine.allowed_cpus().len() as u64;
     let kernels = KERNELS.iter().filter(|kernel| kernel.kind == kind);
     let mine = kernels.filter(|kernel| !is_with_one || rate(kernel, 1, known).is_some());
-    let measured = mine.filter_map(|kernel| Some((kernel, rate(kernel, all, known)?.at_least())));
-    measured.max_by(|(_, one), (_, other)| one.total_cmp(other)).map(|(kernel, _)| kernel)
+    let points = mine.map(|kernel| (kernel, point(kernel, all, all_bytes(all, known.machine))));
+    known.best(ABOUT.name, points).map(|(kernel, _)| kernel)
 }
 
 /// All threads beside one, which this experiment measured alike.
@@ -44,23 +44,33 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
             ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
             share = share_of_the_channels(kernel, together, known),
             elsewhere = on_another_core(kernel, one, known),
-            copied = copied(kernel.kind, together, known)
+            copied = copied(kernel, together, known)
         )
         .about(what),
     )
 }
 
-/// That a copy moves more than what is read: then the rate of reading is not the limit of the memory.
-fn copied(kind: Kind, together: Found, known: &Known) -> Option<Statement> {
+/// That a copy moves more than what is read by any method: then the rate of reading is not the limit of the memory. `together` is the rate
+/// that was named.
+fn copied(kernel: &Kernel, together: Found, known: &Known) -> Option<Statement> {
     let all = known.machine.allowed_cpus().len() as u64;
-    let copied = rate(best(Kind::Copy, known, false)?, all, known).filter(|_| kind == Kind::Read)?;
-    let is_more = copied.value > together.value && copied.differs_from(&together) == Some(true);
+    let copied = rate(best(Kind::Copy, known, false)?, all, known).filter(|_| kernel.kind == Kind::Read)?;
+    let reads = KERNELS.iter().filter(|kernel| kernel.kind == Kind::Read);
+    let reads = reads.filter_map(|kernel| Some((kernel, rate(kernel, all, known)?)));
+    let (fastest, read) =
+        reads.fold((kernel, together), |most, of| if of.1.value > most.1.value { of } else { most });
+    let than = (fastest.method != kernel.method).then(|| {
+        let read = read.named("all threads, the highest rate of reading");
+        statement!(" as what they read at most, {read} ({method})", read, method = fastest.method)
+    });
+    let is_more = copied.value > read.value && copied.differs_from(&read) == Some(true);
     is_more.then(|| {
         statement!(
-            " Copying they move {copied}, each byte counted as read and as written, which is {times} times as much: the rate of reading \
-             is not the limit of the memory.",
+            " Copying they move {copied}, each byte counted as read and as written, which is {times} times as much{than}: the rate of \
+             reading is not the limit of the memory.",
             copied = copied.named("all threads, copy beside read"),
-            times = copied.over(together).named("copy over read, all threads")
+            times = copied.over(read).named("copy over read, all threads"),
+            than
         )
     })
 }
@@ -131,8 +141,9 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernels;
+    use super::super::{ParallelBandwidth, kernels};
     use super::*;
+    use fathom_described::plant;
 
     #[test]
     fn threads_are_a_multiple_of_each_rate_of_one_that_differs() {
@@ -141,13 +152,12 @@ mod tests {
         let all = machine.allowed_cpus().len() as u64;
         let text = |one_core: f64| {
             let mut known = Known::new(&machine, None);
-            let mut learn = |name: &str, point: Point, value: f64| {
-                let dimension = Dimension::Of(Unit::BytesPerSecond);
-                known.learn(name, &point, fathom_described::found_within(0.02, value, dimension));
-            };
-            learn(ABOUT.name, point(kernel, 1, all_bytes(1, &machine)), 10e9);
-            learn(ABOUT.name, point(kernel, all, all_bytes(all, &machine)), 20e9);
-            learn("memory/bandwidth", bandwidth::point(kernel, working_set::in_memory(&machine)), one_core);
+            let rates = [(1, 10e9), (all, 20e9)];
+            let rates =
+                rates.map(|(threads, rate)| (point(kernel, threads, all_bytes(threads, &machine)), rate));
+            plant(&mut known, &ParallelBandwidth, rates);
+            let by_one = bandwidth::point(kernel, working_set::in_memory(&machine));
+            plant(&mut known, &bandwidth::Bandwidth, [(by_one, one_core)]);
             of_kernel(kernel, &known).expect("a finding").statement.plain()
         };
         assert!(text(10e9).contains("times as much"), "{}", text(10e9));
@@ -168,15 +178,9 @@ mod tests {
         let text = |copied: f64| {
             let mut known = Known::new(&machine, None);
             for (kind, rates) in [(Kind::Read, [10e9, 20e9]), (Kind::Copy, [10e9, copied])] {
-                for (threads, rate) in [1, all].into_iter().zip(rates) {
-                    let rate =
-                        fathom_described::found_within(0.02, rate, Dimension::Of(Unit::BytesPerSecond));
-                    known.learn(
-                        ABOUT.name,
-                        &point(kernel(kind), threads, all_bytes(threads, &machine)),
-                        rate,
-                    );
-                }
+                let rates = [1, all].into_iter().zip(rates);
+                let of = |(threads, rate)| (point(kernel(kind), threads, all_bytes(threads, &machine)), rate);
+                plant(&mut known, &ParallelBandwidth, rates.map(of));
             }
             findings(&known)[0].statement.plain()
         };
@@ -186,5 +190,27 @@ mod tests {
             text(30e9)
         );
         assert!(!text(20e9).contains("Copying"), "{}", text(20e9));
+    }
+
+    #[test]
+    fn a_copy_is_set_beside_the_fastest_read_though_another_is_set_beside_one_thread() {
+        let machine = fathom_described::machine();
+        let all = machine.allowed_cpus().len() as u64;
+        let of = |kind: Kind| KERNELS.iter().filter(|kernel| kernel.kind == kind).collect::<Vec<_>>();
+        let (reads, copy) = (of(Kind::Read), of(Kind::Copy)[0]);
+        let text = |other: f64| {
+            let mut known = Known::new(&machine, None);
+            let rates =
+                [(reads[0], 1, 10e9), (reads[0], all, 20e9), (reads[1], all, other), (copy, all, 30e9)];
+            let at = |(kernel, threads, rate)| (point(kernel, threads, all_bytes(threads, &machine)), rate);
+            plant(&mut known, &ParallelBandwidth, rates.map(at));
+            findings(&known)[0].statement.plain()
+        };
+        let faster = text(25e9);
+        assert!(faster.contains("{20000000000} together, one {10000000000}"), "{faster}");
+        let than =
+            format!("{{1.2}} times as much as what they read at most, {{25000000000}} ({})", reads[1].method);
+        assert!(faster.contains(&than), "{faster}");
+        assert!(!text(30e9).contains("Copying"), "{}", text(30e9));
     }
 }

@@ -179,7 +179,7 @@ impl Experiment for ParallelBandwidth {
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
         let threads = point.number(&THREADS) as f64;
-        let cpus = "CPUs on which the threads ran: one each";
+
         vec![
             // A host may take a CPU away for a whole window; one in twenty does not change a median.
             Check::witnessed(
@@ -190,9 +190,11 @@ impl Experiment for ParallelBandwidth {
                 threads,
             ),
             Check::witnessed("the slowest thread's share over an equal share", observed, LEAST, 0.1, 1.0),
-            observed
-                .witness(fleet::STREAMING_CPUS)
-                .map_or_else(|| Check::missing(cpus), |observed| Check::equal(cpus, observed, threads)),
+            Check::equal(
+                "CPUs on which the threads ran: one each",
+                observed.witness(fleet::STREAMING_CPUS),
+                threads,
+            ),
         ]
     }
 
@@ -318,7 +320,6 @@ fn derivation(term: &Term) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
 
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
@@ -346,7 +347,7 @@ mod tests {
         let predicted = |alone: f64| {
             let mut known = Known::new(&machine, None);
             let mut learn = |name: &str, point: Point, value: f64| {
-                known.learn(name, &point, Found::bare(value, Dimension::Of(Unit::BytesPerSecond)));
+                known.learn(name, &point, Found::bare(value, Unit::BytesPerSecond));
             };
             learn(ABOUT.name, point(expected::stream::reference(&machine), 2, size), 27e9);
             learn("memory/bandwidth", bandwidth::point(write, working_set::in_memory(&machine)), alone);

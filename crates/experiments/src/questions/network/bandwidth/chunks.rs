@@ -63,8 +63,10 @@ pub fn second_cpu(known: &Known) -> Option<Finding> {
         let way = format!("{name} ({})", declared::size(chunk));
         match two.differs_from(&one) {
             Some(true) => gains.push(statement!(
-                "{way} {ratio} times the rate",
+                "{way} {two} where one gives {one}, {ratio} times the rate",
                 way = &way,
+                two = two.named(&format!("{by}, two CPUs")),
+                one = one.named(&format!("{by}, one CPU")),
                 ratio = two.over(one).named(&format!("{by}, two CPUs over one")),
             )),
             Some(false) => none.push(way),
@@ -86,19 +88,16 @@ fn of_one_state(one: &Found, two: &Found) -> bool {
 mod tests {
     use super::*;
 
-    const RATE: Dimension = Dimension::Of(Unit::BytesPerSecond);
-    const KIB: u64 = 1024;
+    use super::super::Bandwidth;
+    use fathom_described::statements;
 
-    fn text(planted: &[(Point, f64)], findings: impl FnOnce(&Known) -> Option<Finding>) -> String {
-        let planted = planted.iter().map(|(point, rate)| (point.clone(), *rate, RATE));
-        fathom_described::statements(NAME, planted, |known| findings(known).into_iter().collect())
-    }
+    const KIB: u64 = 1024;
 
     #[test]
     fn a_rate_falls_only_where_intervals_show_it() {
         let curve = |rates: &[(u64, f64)]| {
             let at = |(chunk, rate): &(u64, f64)| (usual(LOOPBACK).with(&CHUNK, chunk * KIB), *rate);
-            text(&rates.iter().map(at).collect::<Vec<_>>(), |known| falls(LOOPBACK, known))
+            statements(&Bandwidth, rates.iter().map(at), |known| falls(LOOPBACK, known))
         };
         assert_eq!(curve(&[(4, 1e9), (64, 2e9), (128, 1.99e9), (512, 4e9)]), "");
         let dips = curve(&[(4, 1e9), (64, 2e9), (128, 1.5e9), (512, 4e9), (1024, 3.95e9), (4096, 3e9)]);
@@ -123,8 +122,8 @@ mod tests {
             at(UNIX, WITHIN, 4, Placement::AcrossCpus, 1e9),
         ];
         assert_eq!(
-            text(&all, second_cpu),
-            "In equal chunks a second CPU gives a pipe (64 KiB) {0.5} times the rate; TCP (128 KiB) nothing significant.\n"
+            statements(&Bandwidth, all, second_cpu),
+            "In equal chunks a second CPU gives a pipe (64 KiB) {1000000000} where one gives {2000000000}, {0.5} times the rate; TCP (128 KiB) nothing significant.\n"
         );
     }
 }

@@ -21,26 +21,25 @@ use fathom_core::sorting;
 const NAME: &str = "network/bandwidth";
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let windows = [LOOPBACK, PEER].map(|path| window_over_round_trip(path, known));
-    let costs = [LOOPBACK, PEER].map(|path| processor_cost::finding(path, known));
-    let streams = [LOOPBACK, PEER].map(|path| other_streams(path, known));
-    let falls = [LOOPBACK, PEER].map(|path| chunks::falls(path, known));
-    let cycles = [LOOPBACK, PEER].map(|path| processor_cost::in_cycles(path, known));
-    let reads = [LOOPBACK, PEER].map(|path| read_sizes(path, known));
-    let over_time = [LOOPBACK, PEER].map(|path| reads_over_time(path, known));
-    let mine =
-        [ways_compared(known), beside_memory(known), collapse(known), network_share(known), the_limit(known)];
-    let [ways, others @ ..] = mine;
-    std::iter::once(ways)
-        .chain(costs)
-        .chain(streams)
-        .chain(falls)
-        .chain([chunks::second_cpu(known)])
-        .chain(others)
-        .chain(cycles)
-        .chain(windows)
-        .chain(reads)
-        .chain(over_time)
+    let of_each_path = |finding: fn(&'static str, &Known) -> Option<Finding>| {
+        [LOOPBACK, PEER].map(|path| finding(path, known))
+    };
+    let across_paths = [
+        chunks::second_cpu(known),
+        beside_memory(known),
+        collapse(known),
+        network_share(known),
+        the_limit(known),
+    ];
+    std::iter::once(ways_compared(known))
+        .chain(of_each_path(processor_cost::finding))
+        .chain(of_each_path(other_streams))
+        .chain(of_each_path(chunks::falls))
+        .chain(across_paths)
+        .chain(of_each_path(processor_cost::in_cycles))
+        .chain(of_each_path(window_over_round_trip))
+        .chain(of_each_path(read_sizes))
+        .chain(of_each_path(reads_over_time))
         .flatten()
         .chain(directions::findings(known))
         .collect()
@@ -52,15 +51,12 @@ fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
 }
 
 fn best_at(placement: Placement, by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
-    let groups = [SEND, RECEIVE].into_iter().map(|direction| point(by, path, direction, 0, placement));
-    let all = groups.flat_map(|group| known.found_along(NAME, &group, &CHUNK));
-    all.max_by(|(_, one), (_, other)| surely(one).total_cmp(&surely(other)))
-}
-
-/// What a rate reaches at least. The best is the one that reaches most so, as for main figures: of several medians, the highest
-/// is often of the point that varies most.
-fn surely(rate: &Found) -> f64 {
-    rate.ends().map_or(rate.value, |(low, _)| low)
+    let points = [SEND, RECEIVE].into_iter().flat_map(|direction| {
+        let of_chunk = move |chunk| (chunk, point(by, path, direction, chunk, placement));
+        let measured = known.found_along(NAME, &of_chunk(0).1, &CHUNK);
+        measured.into_iter().map(move |(chunk, _)| of_chunk(chunk))
+    });
+    known.best(NAME, points)
 }
 
 /// One window per round trip, as report 000 predicted loopback (R-NET-16): the maximum rate of a TCP without window scaling (RFC
@@ -72,7 +68,7 @@ fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
     let round_trip = known.found("network/round_trip", &point)?;
     let rule = RuleOfThumb {
         text: "a window of 64 KiB in each round trip",
-        says: round_trip.inverse(WINDOW * 1e9, Dimension::Of(Unit::BytesPerSecond)),
+        says: round_trip.inverse(WINDOW * 1e9, Unit::BytesPerSecond),
     };
     let what = if path == PEER {
         "one TCP stream to or from the peer"
@@ -128,16 +124,16 @@ fn by_chunk(chunk: u64, best: Found, known: &Known) -> String {
 fn other_streams(path: &'static str, known: &Known) -> Option<Finding> {
     let tcp = known.found(NAME, &usual(path))?;
     let others = [SENDFILE, SPLICE, ZERO_COPY].into_iter();
-    let others = others.filter_map(|by| Some((by, known.found(NAME, &usual(path).named(&TRANSPORT, by))?)));
-    let way = others.max_by(|(_, one), (_, other)| surely(one).total_cmp(&surely(other)));
+    let way = known.best(NAME, others.map(|by| (by, usual(path).named(&TRANSPORT, by))));
     let way = way.map(|(by, rate)| {
         let rate = rate.beside(tcp, &format!("best way without a copy, {path}"), "written from memory");
         statement!("by {by} {rate}", by, rate)
     });
     let streams = known.found_along(NAME, &usual_beside(path), &STREAMS);
-    let (one, several): (Vec<_>, Vec<_>) = streams.into_iter().partition(|(number, _)| *number == 1);
-    let best = several.into_iter().max_by(|(_, one), (_, other)| surely(one).total_cmp(&surely(other)));
-    let streams = one.first().zip(best).map(|((_, one), (number, rate))| {
+    let one = streams.iter().find(|(number, _)| *number == 1);
+    let several = streams.iter().map(|(number, _)| *number).filter(|number| *number > 1);
+    let best = known.best(NAME, several.map(|number| (number, usual_beside(path).with(&STREAMS, number))));
+    let streams = one.zip(best).map(|((_, one), (number, rate))| {
         let rate = rate.beside(*one, &format!("most of several streams, {path}"), "one stream");
         statement!("by {number} streams, not pinned, {rate}", number = number.to_string(), rate)
     });
@@ -367,6 +363,7 @@ fn causes(known: &Known) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Bandwidth;
     use super::*;
 
     /// What is said of the ways where TCP reaches 2 GB/s across CPUs and 1 GB/s on one, a socket and a pipe so much.
@@ -378,8 +375,7 @@ mod tests {
             (at(UNIX, WITHIN, 64, Placement::AcrossCpus), socket),
             (at(PIPE, WITHIN, 4, Placement::AcrossCpus), pipe),
         ];
-        let planted = all.map(|(point, rate)| (point, rate, Dimension::Of(Unit::BytesPerSecond)));
-        fathom_described::statements(NAME, planted, |known| ways_compared(known).into_iter().collect())
+        fathom_described::statements(&Bandwidth, all, ways_compared)
     }
 
     #[test]
@@ -392,11 +388,8 @@ mod tests {
             (streams(2), 3e9),
             (streams(4), 2.5e9),
         ];
-        let planted = planted.map(|(point, rate)| (point, rate, Dimension::Of(Unit::BytesPerSecond)));
         assert_eq!(
-            fathom_described::statements(NAME, planted, |known| other_streams(LOOPBACK, known)
-                .into_iter()
-                .collect()),
+            fathom_described::statements(&Bandwidth, planted, |known| other_streams(LOOPBACK, known)),
             "TCP over loopback moves by sendfile {4000000000}, {2} times; by 2 streams, not pinned, {3000000000}, {1.5} times.\n"
         );
     }
@@ -407,10 +400,8 @@ mod tests {
             let machine = fathom_described::machine();
             let mut known = Known::new(&machine, None);
             let at = |chunk| point(TCP, LOOPBACK, SEND, chunk, Placement::AcrossCpus);
-            let rate = |rate| fathom_described::found(rate, Dimension::Of(Unit::BytesPerSecond));
-            known.learn(NAME, &at(64 << 10), rate(2e9));
-            known.learn(NAME, &at(1 << 20), rate(other));
-            by_chunk(64 << 10, rate(2e9), &known)
+            fathom_described::plant(&mut known, &Bandwidth, [(at(64 << 10), 2e9), (at(1 << 20), other)]);
+            by_chunk(64 << 10, fathom_described::found(2e9, Unit::BytesPerSecond), &known)
         };
         assert_eq!(said(1e9), "more than in others");
         assert_eq!(said(1.999e9), "not shown to be more than in 1 MiB");

@@ -23,7 +23,6 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The experiment `network/bandwidth`.
 pub struct Bandwidth;
 
 static ABOUT: About = About {
@@ -103,7 +102,8 @@ static ABOUT: About = About {
                 ("chunk", At::Best),
             ],
         ),
-    ]),
+    ])
+    .clauses(points::CLAUSES),
 };
 
 /// The point of the steady rate of one TCP stream on this path, for comparisons.
@@ -148,14 +148,13 @@ impl Experiment for Bandwidth {
             format!("the {what} copies every byte, and no core moves more than 64 bytes a cycle")
         };
         match point.name(&FIGURE) {
-            SENDER | RECEIVER => Some(Bound {
-                limit: f64::from(1 << 20) / 64.0 * known.shortest_cycle(),
-                because: copied("side"),
-            }),
-            _ if self.unit(point) == Unit::BytesPerSecond => Some(Bound {
-                limit: 64e9 / known.shortest_cycle() * point.number(&STREAMS) as f64,
-                because: copied("receiver"),
-            }),
+            SENDER | RECEIVER => {
+                Some(Bound::of(f64::from(1 << 20) / 64.0 * known.shortest_cycle(), copied("side")))
+            }
+            _ if self.unit(point) == Unit::BytesPerSecond => Some(Bound::of(
+                64e9 / known.shortest_cycle() * point.number(&STREAMS) as f64,
+                copied("receiver"),
+            )),
             _ => None,
         }
     }

@@ -53,6 +53,19 @@ pub const RECEIVER: &str = "receiver's processor time";
 /// Figure: bytes per read of the receiver.
 pub const READ: &str = "bytes of a read";
 
+/// What the question asks of each transport, and of the processors.
+pub const CLAUSES: &[Clause] = &[
+    Clause::of("how many bytes a second TCP carries", |point, _| is_rate_of(TCP, point)),
+    Clause::of("how many bytes a second UDP carries", |point, _| is_rate_of(UDP, point)),
+    Clause::of("how much processor time a MiB takes", |point, _| {
+        [SENDER, RECEIVER].contains(&point.name(&FIGURE))
+    }),
+];
+
+fn is_rate_of(transport: &str, point: &Point) -> bool {
+    point.name(&TRANSPORT) == transport && point.name(&FIGURE) == STEADY
+}
+
 const CHUNKS: [u64; 9] = [512, 4 << 10, 16 << 10, 64 << 10, 128 << 10, 512 << 10, 1 << 20, 4 << 20, 32 << 20];
 /// Numbers of streams that a quick run sends without placement.
 const QUICK_STREAMS: [u64; 2] = [1, 4];

@@ -117,7 +117,7 @@ fn host(side: &str) -> &'static str {
 /// Processor time at a rate, as a share of one processor's time.
 pub fn busy_share(ns_per_mib: Found, rate: Found) -> Found {
     let mib_per_ns = rate.counted(1e-9 / MIB, RATE);
-    let idle = mib_per_ns.inverse(1.0, Dimension::Of(Unit::Nanoseconds));
+    let idle = mib_per_ns.inverse(1.0, Unit::Nanoseconds);
     ns_per_mib.share_of(idle)
 }
 
@@ -143,20 +143,17 @@ mod tests {
     use super::*;
     use crate::apparatus::network::path::LOOPBACK;
 
-    const TIME: Dimension = Dimension::Of(Unit::Nanoseconds);
-
     /// What is said where a MiB takes this time of the sender and half of the receiver, at this rate.
     fn text(core_hz: Option<f64>, sender: f64, rate: f64) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, core_hz);
-        let mut learn = |point, value, dimension| {
-            known.learn(NAME, &point, fathom_described::found(value, dimension));
-        };
-        learn(usual(LOOPBACK).named(&FIGURE, SENDER), sender, TIME);
-        learn(usual(LOOPBACK).named(&FIGURE, RECEIVER), sender / 2.0, TIME);
-        learn(usual(LOOPBACK), rate, RATE);
-        let chunks = point(ACKNOWLEDGED, LOOPBACK, SEND, 16_000_000, Placement::AcrossCpus);
-        learn(chunks, 1e9, RATE);
+        let figures = [
+            (usual(LOOPBACK).named(&FIGURE, SENDER), sender),
+            (usual(LOOPBACK).named(&FIGURE, RECEIVER), sender / 2.0),
+            (usual(LOOPBACK), rate),
+            (point(ACKNOWLEDGED, LOOPBACK, SEND, 16_000_000, Placement::AcrossCpus), 1e9),
+        ];
+        fathom_described::plant(&mut known, &super::super::Bandwidth, figures);
         let all = [finding(LOOPBACK, &known), in_cycles(LOOPBACK, &known)];
         all.into_iter().flatten().map(|finding| finding.statement.plain() + "\n").collect()
     }
@@ -181,7 +178,7 @@ mod tests {
 
     #[test]
     fn a_side_that_may_be_busy_all_the_time_is_probably_the_limit() {
-        let side = |share: f64, width| fathom_described::found_within(width, share * MIB, TIME);
+        let side = |share: f64, width| fathom_described::found_within(width, share * MIB, Unit::Nanoseconds);
         let rate = fathom_described::found_within(0.001, 1e9, RATE);
         let said = |sender| limit(&[(SENDER, sender), (RECEIVER, side(0.5, 0.1))], rate);
         assert_eq!(

@@ -2,7 +2,8 @@
 
 use super::{CLOSE, CONNECT, FOUR, GRACEFUL, phase, point};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
-use crate::apparatus::network::software_share::software_and_network;
+
+use crate::expected::network::software_and_network;
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::context_switch;
 use crate::questions::network::round_trip::{self, TCP};
@@ -48,7 +49,8 @@ fn round_trips(of: &str, path: &str, known: &Known) -> Option<Statement> {
     let has_one = whole.is_of_one_state() && round_trip.is_of_one_state();
     let in_trips = has_one.then(|| {
         statement!(
-            ", or {ratio} round trips of a byte by TCP",
+            ", or {ratio} round trips of a byte by TCP ({round_trip} each)",
+            round_trip = round_trip.named(&format!("round trip of a byte, {path}")),
             ratio = whole.over(round_trip).named(&format!("{of} over round trip, {path}"))
         )
     });
@@ -194,20 +196,16 @@ fn share(of: &str, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_described::plant;
 
     fn said(close: f64, end: f64, switch: Option<f64>) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        let mut learn = |name: &str, point: &Point, ns: f64| {
-            known.learn(name, point, fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds)));
-        };
         let on_one = |of: &str| point(of, LOOPBACK, FOUR, Placement::OneCpu);
-        learn(NAME, &on_one(CLOSE), close);
-        learn(NAME, &on_one(GRACEFUL), end);
-        learn(NAME, &phase(CLOSE, LOOPBACK), 10e3);
-        if let Some(ns) = switch {
-            learn(context_switch::NAME, &context_switch::between_processes(), ns);
-        }
+        let figures = [(on_one(CLOSE), close), (on_one(GRACEFUL), end), (phase(CLOSE, LOOPBACK), 10e3)];
+        plant(&mut known, &super::super::Connection, figures);
+        let switch = switch.map(|ns| (context_switch::between_processes(), ns));
+        plant(&mut known, &context_switch::ContextSwitch, switch);
         close_on_one_cpu(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
     }
 

@@ -5,7 +5,7 @@ mod findings;
 use super::round_trip;
 use crate::apparatus::network::caller::{self, ACCEPTED, CONNECTED, Caller, OPENED_AGAIN, OVERFLOWS, timed};
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER, required};
-use crate::expected::{self, kernel_service, published, virtual_exit};
+use crate::expected::{self, kernel_service, mode_switch, published, virtual_exit};
 use fathom_core::prelude::*;
 use fathom_core::sampling::partner::PartnerProcess;
 use fathom_equipment::peer::other_side::{OtherSide, Version};
@@ -61,7 +61,6 @@ fn all() -> Vec<Point> {
     points
 }
 
-/// The experiment `network/connection`.
 pub struct Connection;
 
 static ABOUT: About = About {
@@ -104,6 +103,14 @@ static ABOUT: About = About {
             ],
         ),
         MainFigure::of("connect to the peer", &[("phase", At::Name("connect")), ("path", At::PEER)]),
+    ])
+    .clauses(&[
+        Clause::of("what it costs to open a connection", |point, _| {
+            [CONNECT, TO_ACCEPT].contains(&point.name(&PHASE))
+        }),
+        Clause::of("what it costs to end a connection", |point, _| {
+            [GRACEFUL, RESET, CLOSE].contains(&point.name(&PHASE))
+        }),
     ]),
 };
 
@@ -168,16 +175,11 @@ impl Experiment for Connection {
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let ping = known.median("network/round_trip", &round_trip::ping(PEER));
         match (point.name(&PHASE), point.name(&PATH), ping) {
-            (CONNECT | GRACEFUL, PEER, Some(ping)) => Some(Bound {
-                limit: ping / 2.0,
-                because:
-                    "both kernels must answer each other, as for a ping, whose median is twice this bound"
-                        .to_owned(),
-            }),
-            _ => Some(Bound {
-                limit: 40.0 * known.shortest_cycle(),
-                because: "it enters the kernel, which takes some forty cycles on every core".to_owned(),
-            }),
+            (CONNECT | GRACEFUL, PEER, Some(ping)) => Some(Bound::of(
+                ping / 2.0,
+                "both kernels must answer each other, as for a ping, whose median is twice this bound",
+            )),
+            _ => Some(mode_switch::bound(1.0, "it enters", known)),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::points::{ICMP, PAYLOAD, PIPE, TCP, UDP, UNIX, closed};
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
-use crate::apparatus::network::software_share::software_and_network;
+
+use crate::expected::network::software_and_network;
 use crate::expected::rule_of_thumb::{self, RuleOfThumb};
 use crate::questions::cpu::{context_switch, system_call};
 use fathom_core::prelude::*;
@@ -153,8 +154,12 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
                     "the times of messages of {most} bytes and of {least} are not significantly different"
                 )
             } else {
-                let ratio = long.times_as("long", *short, "longest over shortest message");
-                statement!("messages of {most} bytes take {ratio} as those of {least}", ratio)
+                statement!(
+                    "messages of {most} bytes take {long}, those of {least} {short}: {ratio}",
+                    ratio = long.times_as("long", *short, "longest over shortest message"),
+                    long = long.named("longest message"),
+                    short = short.named("shortest message")
+                )
             }
         )
     })
@@ -163,22 +168,17 @@ fn what_bytes_cost(known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::Dimension;
-    use fathom_core::quantity::Unit;
+    use fathom_described::plant;
 
     /// The finding for these times of TCP and ping on a path, and of a switch and a call.
     fn said_of(path: &str, tcp: f64, ping: f64) -> String {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
-        let mut learn = |experiment: &str, point, value: f64| {
-            let found = fathom_described::found(value, Dimension::Of(Unit::Nanoseconds));
-            known.learn(experiment, &point, found);
-        };
         let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
-        learn(NAME, closed(TCP, path, 56, placement), tcp);
-        learn(NAME, closed(ICMP, path, 56, placement), ping);
-        learn("cpu/context_switch", context_switch::between_processes(), 1500.0);
-        learn("cpu/system_call", system_call::bare(), 100.0);
+        let both = [(closed(TCP, path, 56, placement), tcp), (closed(ICMP, path, 56, placement), ping)];
+        plant(&mut known, &super::super::RoundTrip, both);
+        plant(&mut known, &context_switch::ContextSwitch, [(context_switch::between_processes(), 1500.0)]);
+        plant(&mut known, &system_call::SystemCall, [(system_call::bare(), 100.0)]);
         tcp_against_ping(&known).expect("a finding").statement.plain()
     }
 
@@ -206,7 +206,7 @@ mod tests {
     fn what_the_reports_predicted_by_lmbench_is_as_it_was_printed_and_not_scaled() {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, Some(4e9));
-        let exact = |ns| Found::exact(ns, Dimension::Of(Unit::Nanoseconds));
+        let exact = |ns| Found::exact(ns, Unit::Nanoseconds);
         known.learn(NAME, &closed(TCP, LOOPBACK, 1, Placement::OneCpu), exact(8.1e3));
         known.learn(NAME, &closed(ICMP, LOOPBACK, 56, Placement::OneCpu), exact(9.3e3));
         let said: Vec<String> = by_rules(&known).map(|of| of.statement.plain()).collect();

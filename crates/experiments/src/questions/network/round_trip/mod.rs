@@ -26,7 +26,6 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::rc::Rc;
 
-/// The experiment `network/round_trip`.
 pub struct RoundTrip;
 
 static ABOUT: About = About {
@@ -127,12 +126,10 @@ impl Experiment for RoundTrip {
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
         let entries = if point.name(&TRANSPORT) == ICMP { 2.0 } else { 4.0 };
-        Some(Bound {
-            limit: entries * 40.0 * known.shortest_cycle(),
-            because: format!(
-                "a round trip enters the kernel {entries} times, each of which takes some forty cycles"
-            ),
-        })
+        Some(Bound::of(
+            entries * 40.0 * known.shortest_cycle(),
+            format!("a round trip enters the kernel {entries} times, each of which takes some forty cycles"),
+        ))
     }
 
     fn touches(&self, _: &Point) -> Vec<Touch> {
@@ -157,7 +154,7 @@ impl Experiment for RoundTrip {
     }
 
     fn evidence(&self, point: &Point, observed: &Observed) -> Vec<Check> {
-        let mut checks = switches(point, observed);
+        let mut checks = vec![switches(point, observed)];
         match point.name(&TRANSPORT) {
             TCP => checks.extend(segments(point, observed)),
             UDP | ICMP => checks.push(losses(point, observed)),
@@ -259,63 +256,53 @@ fn open_workload<'site>(point: &Point, bytes: usize, site: &'site Site) -> Resul
 }
 
 /// Checks that the sides slept and were woken as the placement implies.
-fn switches(point: &Point, observed: &Observed) -> Vec<Check> {
+fn switches(point: &Point, observed: &Observed) -> Check {
     let each = observed.per_operation(observed.switches());
     let slept = observed.per_operation(observed.counters.voluntary_switches);
-    match (point.name(&TRANSPORT), point.placement(), point.name(&LOOP)) {
-        (_, _, OPEN) => {
-            vec![Check::within("the sender polled: it slept less than once in ten messages", slept, 0.0, 0.1)]
-        }
-        (ICMP, Placement::OneCpu, _) => {
-            // A slow or busy kernel leaves some answers to a kernel thread, and this side sleeps meanwhile; the median is of
-            // immediate answers as long as these are clearly the majority.
-            vec![Check::within(
-                "the kernel answered most requests at once: sleeps of this side per round trip",
-                slept,
-                0.0,
-                0.25,
-            )]
-        }
+    let others = observed.others_per_operation(1.0);
+    let (claim, switches, least, most) = match (point.name(&TRANSPORT), point.placement(), point.name(&LOOP))
+    {
+        (_, _, OPEN) => ("the sender polled: it slept less than once in ten messages", slept, 0.0, 0.1),
+        // A slow or busy kernel leaves some answers to a kernel thread, and this side sleeps meanwhile; the median is of
+        // immediate answers as long as these are clearly the majority.
+        (ICMP, Placement::OneCpu, _) => (
+            "the kernel answered most requests at once: sleeps of this side per round trip",
+            slept,
+            0.0,
+            0.25,
+        ),
         // A reader of a UNIX socket wakes the process that sleeps on the other end, even if that waits for something else
         // (`unix_write_space` of net/unix/af_unix.c): up to one switch more.
-        (UNIX, Placement::OneCpu, _) => vec![Check::within(
+        (UNIX, Placement::OneCpu, _) => (
             "switches of this side per round trip: to the other process and back, sometimes with a spurious one",
             each,
             0.97,
-            2.1 + observed.others_per_operation(1.0),
-        )],
-        (_, Placement::OneCpu, _) => vec![Check::within(
-            "switches of this side per round trip: to the other process and back",
-            each,
-            0.97,
-            1.1 + observed.others_per_operation(1.0),
-        )],
-        (UNIX, _, _) => vec![Check::within(
+            2.1 + others,
+        ),
+        (_, Placement::OneCpu, _) => {
+            ("switches of this side per round trip: to the other process and back", each, 0.97, 1.1 + others)
+        }
+        (UNIX, _, _) => (
             "sleeps of this side per round trip: at most two, one of them spurious",
             slept,
             0.0,
-            2.1 + observed.others_per_operation(1.0),
-        )],
-        _ => vec![Check::within(
-            "sleeps of this side per round trip: at most one",
-            slept,
-            0.0,
-            1.05 + observed.others_per_operation(1.0),
-        )],
-    }
+            2.1 + others,
+        ),
+        _ => ("sleeps of this side per round trip: at most one", slept, 0.0, 1.05 + others),
+    };
+    Check::within(claim, switches, least, most)
 }
 
 fn segments(point: &Point, observed: &Observed) -> Vec<Check> {
-    let mut checks = vec![match observed.witness(NO_DELAY) {
-        Some(set) => Check::equal("TCP_NODELAY is set (1 is yes)", set, 1.0),
-        None => Check::missing("TCP_NODELAY is set"),
-    }];
+    let no_delay = observed.witness(NO_DELAY);
+    let claim = if no_delay.is_some() { "TCP_NODELAY is set (1 is yes)" } else { "TCP_NODELAY is set" };
+    let mut checks = vec![Check::equal(claim, no_delay, 1.0)];
     let claim = "retransmitted segments per message";
     checks.push(match observed.witness(SENT_AGAIN) {
         Some(_) => Check::witnessed(claim, observed, SENT_AGAIN, 0.0, 0.01),
         None => Check::unasked(claim, "the kernel does not report on its connections (TCP_INFO)".to_owned()),
     });
-    let estimate = observed.witness(KERNEL_ESTIMATE).map(|sum| sum / observed.trials.max(1) as f64);
+    let estimate = observed.per_trial(KERNEL_ESTIMATE);
     let mean = observed.witness(PASSED).map(|passed| passed / observed.operations.max(1) as f64);
     // The messages of an open loop overlap, and its schedule sets the rate.
     if let (Some(estimate), Some(mean), CLOSED) = (estimate, mean, point.name(&LOOP)) {
@@ -349,12 +336,10 @@ fn losses(point: &Point, observed: &Observed) -> Check {
         _ => 0.001,
     };
     let Some(interval) = share_interval(lost as u64, sent as u64) else { return Check::missing(claim) };
-    Check {
-        claim: claim.to_owned(),
-        holds: lost / sent <= limit,
-        unasked: false,
-        quantity: None,
-        seen: format!(
+    Check::judged(
+        claim,
+        lost / sent <= limit,
+        format!(
             "{} of {} lost: {} ({} at 95 %), {} late",
             quantities::plain(lost),
             quantities::plain(sent),
@@ -362,5 +347,5 @@ fn losses(point: &Point, observed: &Observed) -> Check {
             quantities::percent_range(lost / sent, interval.low, interval.high),
             quantities::plain(late)
         ),
-    }
+    )
 }

@@ -4,6 +4,7 @@ use super::points::{ICMP, LOOP, OPEN, PAYLOAD, PIPE, TCP, TRANSPORT, UDP, UNIX, 
 use crate::apparatus::network::path::{LOOPBACK, PATH, PEER};
 use crate::expected;
 use crate::expected::{kernel_service, mode_switch, published};
+use crate::questions::cpu::context_switch;
 use fathom_core::prelude::*;
 
 const NAME: &str = "network/round_trip";
@@ -52,9 +53,12 @@ fn software(point: &Point, known: &Known) -> Prediction {
         (ICMP, _) => prediction,
         (_, OPEN) => {
             let (what, each) = expected::network::hand_over(point.placement(), known);
-            prediction
-                .software(&format!("{what}: only the other side sleeps"), 1.0, each)
-                .being(expected::network::woken(point.placement()))
+            let what = format!("{what}: only the other side sleeps");
+            let what = match point.placement() {
+                Placement::OneCpu => what,
+                _ => context_switch::as_in_hand_overs(&what),
+            };
+            prediction.software(&what, 1.0, each).being(expected::network::woken(point.placement()))
         }
         _ => {
             let (what, each) = expected::network::hand_over(point.placement(), known);

@@ -1,24 +1,18 @@
 //! A fault compared with a load from memory, per byte: computed with this run's latencies, not with a bandwidth or with another
 //! day's figure (R-FIX-40).
 
-use crate::apparatus::memory::pages::{PAGES, Pages};
+use crate::apparatus::memory::pages::Pages;
+use crate::questions::memory::load_latency::{NAME as LATENCY, SIZE, cycle_point};
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
 
 const LINE: f64 = 64.0;
 
-/// The parameters of `memory/load_latency` by which its memory plateau is looked up.
-const ORDER: Parameter = Parameter::named("order", "");
-const SIZE: Parameter = Parameter::bytes("size", "");
-
-const LATENCY: &str = "memory/load_latency";
-
 /// The point of the largest array that this run visited in random order, and its size, bytes.
 fn memory(known: &Known) -> Option<(Point, u64)> {
     let largest = |pages: Pages| {
-        let group = Point::new().named(&ORDER, "random cycle").named(&PAGES, pages.name());
-        let sizes = known.along(LATENCY, &group, &SIZE).into_iter().map(|(size, _)| size);
-        sizes.max().map(|size| (group.with(&SIZE, size), size))
+        let sizes = known.along(LATENCY, &cycle_point(pages, 0), &SIZE).into_iter().map(|(size, _)| size);
+        sizes.max().map(|size| (cycle_point(pages, size), size))
     };
     Pages::ALL.into_iter().filter_map(largest).max_by_key(|(_, size)| *size)
 }
@@ -41,7 +35,9 @@ pub fn finding(kind: &str, fault: Found, known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Fault,
         "Per byte a {kind} fault costs {by_fault} and a dependent load from {size} {by_load}: {ratio}; per access \
-         the fault costs {each} times as much.",
+         {fault} and {load}, {each} times as much.",
+        fault = fault.named(&format!("{kind} fault")),
+        load = load.named("load from memory"),
         by_fault = by_fault.named(&format!("byte by a {kind} fault")),
         size = declared::size(size),
         by_load = by_load.named("byte by a load from memory"),

@@ -1,0 +1,83 @@
+//! The best of several settings: chosen once for tables, drawings and sentences.
+
+use super::{Found, Known, Point};
+
+impl<'run> Known<'run> {
+    /// The figures by which what a report says once is decided.
+    pub fn deciding(&self) -> &Known<'run> {
+        self.decided_by.unwrap_or(self)
+    }
+
+    /// The best of several settings of an experiment, with its figure here: the point whose [merit](Found::merit) is the greatest, of
+    /// equals the first. Tables, drawings and sentences choose by this.
+    pub fn best<T>(
+        &self,
+        experiment: &str,
+        settings: impl IntoIterator<Item = (T, Point)>,
+    ) -> Option<(T, Found)> {
+        let mut best: Option<(T, Point, f64)> = None;
+        for (of, point) in settings {
+            let Some(figure) = self.deciding().found(experiment, &point) else { continue };
+            let merit = figure.merit();
+            if best.as_ref().is_none_or(|(.., most)| merit > *most) {
+                best = Some((of, point, merit));
+            }
+        }
+        let (of, point, _) = best?;
+        Some((of, self.found(experiment, &point)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Dimension, Parameter};
+    use crate::quantity::Unit;
+    use crate::statistics::{Interval, Measured};
+
+    const METHOD: Parameter = Parameter::named("method", "by what");
+
+    /// Figures of methods: the value, and the ends of its interval.
+    fn known<'run>(
+        machine: &'run crate::machine::Machine,
+        unit: Unit,
+        figures: &[(&str, [f64; 3])],
+    ) -> Known<'run> {
+        let mut known = Known::new(machine, None);
+        for (method, [value, low, high]) in figures {
+            let measured = Measured { value: *value, interval: Some(Interval { low: *low, high: *high }) };
+            let point = Point::new().named(&METHOD, method);
+            known.learn("an/experiment", &point, Found::measured(measured, Dimension::Of(unit)));
+        }
+        known
+    }
+
+    fn best(known: &Known) -> Option<(&'static str, f64)> {
+        let settings = ["one", "other", "third"].map(|method| (method, Point::new().named(&METHOD, method)));
+        known.best("an/experiment", settings).map(|(method, figure)| (method, figure.value))
+    }
+
+    #[test]
+    fn the_best_is_at_least_so_good_and_not_the_one_that_varies_most() {
+        let machine = crate::machine::described::machine();
+        let figures = [("one", [2.6, 2.5, 2.7]), ("other", [8.0, 2.0, 9.0]), ("third", [2.6, 2.5, 2.8])];
+        assert_eq!(best(&known(&machine, Unit::BytesPerSecond, &figures)), Some(("one", 2.6)));
+        let costs = [("one", [2.6, 2.5, 2.7]), ("other", [2.0, 1.0, 9.0])];
+        assert_eq!(best(&known(&machine, Unit::Nanoseconds, &costs)), Some(("one", 2.6)));
+    }
+
+    #[test]
+    fn figures_of_another_state_of_the_core_choose_no_other() {
+        let machine = crate::machine::described::machine();
+        let rates = |figures: &[(&str, [f64; 3])]| known(&machine, Unit::BytesPerSecond, figures);
+        let alone = rates(&[("one", [20.0, 17.0, 21.0]), ("other", [21.0, 16.0, 22.0])]);
+        let figures = [("one", [19.0, 14.0, 21.0]), ("other", [21.0, 16.0, 22.0])];
+        let mut shared = rates(&figures);
+        assert_eq!(best(&shared), Some(("other", 21.0)), "by itself");
+        shared.decided_by = Some(&alone);
+        assert_eq!(best(&shared), Some(("one", 19.0)));
+        let mut without = rates(&figures[1..]);
+        without.decided_by = Some(&alone);
+        assert_eq!(best(&without), None, "the best has no figure with the core shared");
+    }
+}
