@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use fathom_core::experiment::Point;
 use fathom_core::experiment::registry;
 use fathom_core::message::tell;
-use fathom_engine::comparison::{Comparison, Decision, Margins, ReducedRun, Row, Side, decide};
+use fathom_engine::comparison::{Comparison, Decision, Margins, ReducedRun, Side, decide};
 use fathom_engine::record::door::Door;
 use fathom_engine::record::{Header, Run, store};
 use fathom_engine::run::{self, Options, RunInProgress};
@@ -18,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// Measuring time per suspect, and the least total time.
-const TIME_A_SUSPECT: Duration = Duration::from_secs(2);
+/// Measuring time per point that is measured again, and the least total time.
+const TIME_A_POINT: Duration = Duration::from_secs(2);
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
 /// Measures the points of the baseline, or reads a candidate, and reports whether anything got worse.
@@ -63,8 +63,8 @@ fn compared(baseline: &Side, candidate: &Side, margins: &Margins, args: &cli::Ga
     Comparison::of(baseline, candidate, margins, args.accept.iter().any(|name| name == "method"))
 }
 
-/// Measures, then measures the suspects again: their verdict comes from the confirmations only, because a suspect was chosen
-/// for its bad first figure.
+/// Measures, then measures what met another state of the machine than the baseline, and then the suspects: their verdict comes from the
+/// confirmations only, because a suspect was chosen for its bad first figure.
 fn measured(args: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Comparison, Side)> {
     let _lock = take_lock(args.alongside, ProgressForm::Auto)?;
     run::catch_signals()?;
@@ -73,30 +73,55 @@ fn measured(args: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Com
     // The names of the confirmations are looked at before anything is measured.
     if let Some(path) = &args.output {
         (1..=args.confirmations).try_for_each(|time| page::ensure_free(&confirmation(path, time)))?;
+        page::ensure_free(&beside(path, OTHER_MOMENT))?;
     }
     let (run, path) = measure_run(&options, args.output.as_deref())?;
     let candidate = Side::of_run("this run", ReducedRun::of_run(&run));
     let mut comparison = compared(baseline, &candidate, margins, args);
-    let suspects: Vec<Row> = comparison.suspects().into_iter().cloned().collect();
+    let unlike = pointed(comparison.unlike().into_iter().map(|point| (&point.experiment, &point.point)));
+    if !unlike.is_empty() {
+        let number = report::words::plural(unlike.len(), "point");
+        tell(format!("{number} met another state of the machine than the baseline: measured again"));
+        let (run, _) = measure_run(&again(&options, unlike), Some(&beside(&path, OTHER_MOMENT)))?;
+        let at_another_moment = Side::of_run(&candidate.name, ReducedRun::of_run(&run));
+        comparison.complete(&compared(baseline, &at_another_moment, margins, args));
+    }
+    let suspects = comparison.suspects().into_iter();
+    let suspects =
+        pointed(suspects.map(|row| (&row.experiment, row.other_point.as_ref().unwrap_or(&row.point))));
     if suspects.is_empty() {
         return Ok((comparison, candidate));
     }
-    let mut again = Side { name: candidate.name.clone(), runs: vec![] };
+    let mut confirmations = Side { name: candidate.name.clone(), runs: vec![] };
     for time in 1..=args.confirmations {
-        let (number, times) = (suspects.len(), args.confirmations);
-        tell(format!("{number} suspects are measured again ({time} of {times})"));
-        let beside = confirmation(&path, time);
-        let (run, _) = measure_run(&confirming(&options, &suspects), Some(&beside))?;
-        again.runs.push(ReducedRun::of_run(&run));
+        let (number, times) = (report::words::plural(suspects.len(), "suspect"), args.confirmations);
+        tell(format!("{number} measured again ({time} of {times})"));
+        let file = confirmation(&path, time);
+        let (run, _) = measure_run(&again(&options, suspects.clone()), Some(&file))?;
+        confirmations.runs.push(ReducedRun::of_run(&run));
     }
-    let confirmed = compared(baseline, &again, margins, args);
+    let confirmed = compared(baseline, &confirmations, margins, args);
     comparison.confirm(&confirmed);
     Ok((comparison, candidate))
 }
 
+/// The points that are measured again, each with its experiment.
+type Points = Vec<(&'static str, Point)>;
+
+fn pointed<'a>(points: impl Iterator<Item = (&'a String, &'a Point)>) -> Points {
+    points.filter_map(|(name, point)| Some((registry::find(name)?.about().name, point.clone()))).collect()
+}
+
 /// The run file of a confirmation, beside that of the run.
 fn confirmation(run_file: &Path, time: u32) -> PathBuf {
-    run_file.with_extension(format!("confirmation-{time}.{}", store::EXTENSION))
+    beside(run_file, &format!("confirmation-{time}"))
+}
+
+/// The part of a file's name that says that its points met another state of the machine at first.
+const OTHER_MOMENT: &str = "other-moment";
+
+fn beside(run_file: &Path, part: &str) -> PathBuf {
+    run_file.with_extension(format!("{part}.{}", store::EXTENSION))
 }
 
 /// The options of the baseline's run, but with a folder of the command line: a baseline may come from anybody.
@@ -112,15 +137,8 @@ fn options(args: &cli::Gate, header: &Header) -> Result<Options> {
     run::options_of(&header.settings, args.budget, folder)
 }
 
-fn confirming(options: &Options, suspects: &[Row]) -> Options {
-    let points: Vec<(&'static str, Point)> = suspects
-        .iter()
-        .filter_map(|row| {
-            let experiment = registry::find(&row.experiment)?;
-            Some((experiment.about().name, row.other_point.as_ref().unwrap_or(&row.point).clone()))
-        })
-        .collect();
-    let budget = LEAST_TIME.max(TIME_A_SUSPECT * points.len() as u32);
+fn again(options: &Options, points: Points) -> Options {
+    let budget = LEAST_TIME.max(TIME_A_POINT * points.len() as u32);
     Options { budget: Some(budget), points, ..options.clone() }
 }
 
@@ -227,7 +245,7 @@ mod tests {
         let words = ["fathom", "gate", "--baseline", "mailed.jsonl"].iter().chain(arguments);
         let Command::Gate(args) = Cli::parse_from(words).command else { panic!("another command") };
         let options = options(&args, header).unwrap();
-        let again = confirming(&options, &[]);
+        let again = again(&options, vec![]);
         [options.folder, again.folder]
     }
 

@@ -6,6 +6,7 @@ use fathom::comparison::{Comparison, Decision, Margins, Obstacle, ReducedRun, Si
 use fathom::experiment::{Parameter, Point};
 use fathom::quantity::Unit;
 use fathom::record::{Interleaved, PlannedPoint, Run, Trial};
+use fathom::results::CoreState;
 use fathom::sampling::{Observations, Sample};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -303,4 +304,21 @@ fn a_gate_passes_nothing_that_broke_and_condemns_no_suspect_that_was_not_seen_ag
     unreached.runs[0].levels.remove(0);
     found.confirm(&compared(&before, &unreached, 0.05));
     assert_eq!(decide(&found), Decision::Inconclusive);
+}
+
+#[test]
+fn a_point_that_met_another_state_of_the_core_is_compared_where_a_second_measurement_meets_its_own() {
+    let in_state = |behaviour, seed, core| {
+        let mut side = side(behaviour, &[seed]);
+        side.runs[0].levels[0].core = Some(core);
+        side
+    };
+    let slower = Behaviour { injected: 1.0, ..CALM };
+    let before = in_state(CALM, 1, CoreState::Alone);
+    let mut found = compared(&before, &in_state(slower, 2, CoreState::Shared), 0.05);
+    assert_eq!((found.unlike().len(), decide(&found)), (1, Decision::Passed));
+    found.complete(&compared(&before, &in_state(slower, 3, CoreState::Shared), 0.05));
+    assert_eq!((found.unlike().len(), decide(&found)), (1, Decision::Passed), "met the same state again");
+    found.complete(&compared(&before, &in_state(slower, 4, CoreState::Alone), 0.05));
+    assert_eq!((found.unlike().len(), decide(&found)), (0, Decision::Regressed));
 }

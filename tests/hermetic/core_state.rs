@@ -27,6 +27,8 @@ struct Simulated {
     sleeps: u64,
     /// How many times as long a batch takes.
     times: f64,
+    /// Every how many trials a neighbour polls: it lengthens the stream by 2 % and the work by a quarter; 0 for never.
+    polled: u32,
 }
 
 const BUSY: Simulated = Simulated {
@@ -37,11 +39,13 @@ const BUSY: Simulated = Simulated {
     baseline: false,
     sleeps: 0,
     times: 1.0,
+    polled: 0,
 };
 
 /// A core that changes hands.
 struct Core {
     shared: bool,
+    is_polled: bool,
     chance: Chance,
     machine: Simulated,
 }
@@ -55,14 +59,16 @@ impl Core {
     }
 
     fn readings(&mut self, core: &mut CoreReadings) {
-        let longer = if self.shared { 1.4 + 0.5 * self.chance.uniform() } else { 1.0 };
+        let alone = if self.is_polled { 1.02 } else { 1.0 };
+        let longer = if self.shared { 1.4 + 0.5 * self.chance.uniform() } else { alone };
         core.stream.push((770.0 * longer * (1.0 + 0.004 * self.chance.normal())) as u32);
         core.chain.push((1000.0 * (1.0 + 0.002 * self.chance.normal())) as u32);
     }
 
     /// Ticks of a batch of operations of this cost, which a neighbour makes longer.
     fn batch(&mut self, cost: f64) -> i64 {
-        let longer = if self.shared { 1.15 + 0.15 * self.chance.uniform() } else { 1.0 };
+        let alone = if self.is_polled { 1.25 } else { 1.0 };
+        let longer = if self.shared { 1.15 + 0.15 * self.chance.uniform() } else { alone };
         (20.0 + self.machine.times * OPERATIONS * cost * longer * (1.0 + 0.003 * self.chance.normal())) as i64
     }
 }
@@ -71,7 +77,8 @@ impl Simulated {
     fn sample(self, round: u32) -> Sample {
         let mut chance = Chance::new(u64::from(round) * 77 + (100.0 * self.shared) as u64);
         let shared = chance.uniform() < self.shared;
-        let mut seen = Core { shared, chance, machine: self };
+        let is_polled = self.polled > 0 && round % self.polled == 0;
+        let mut seen = Core { shared, is_polled, chance, machine: self };
         let (mut operation, mut baseline, mut core) = (vec![], vec![], CoreReadings::default());
         seen.readings(&mut core);
         for _ in 0..self.observations {
@@ -327,10 +334,27 @@ fn a_trial_whose_other_core_was_not_read_is_in_no_known_state() {
 }
 
 #[test]
+fn a_trial_beside_a_neighbour_that_polls_is_not_of_the_core_alone() {
+    let planned = crate::described::planned();
+    let other = PlannedPoint { experiment: "cpu/other".to_owned(), ..planned.clone() };
+    for shared in [0.2, 0.45] {
+        let mut run = Run::begun(crate::described::header(vec![planned.clone(), other.clone()]));
+        // One trial of seven, as in a default run: what other trials read is known.
+        Simulated { shared, trials: 7, polled: 5, ..BUSY }.visit(&mut run, &planned);
+        Simulated { shared, trials: 30, ..BUSY }.visit(&mut run, &other);
+        let point = first(&run);
+        let estimate = point.estimate().expect("an estimate");
+        assert!((estimate.value / COST - 1.0).abs() < 0.003, "{shared}: {estimate:?}");
+        assert!(estimate.interval.is_some_and(|ends| ends.high < 1.02 * COST), "{shared}: {estimate:?}");
+        assert_eq!(point.core.expect("readings").state, CoreState::Alone);
+    }
+}
+
+#[test]
 fn a_run_that_adds_trial_by_trial_comes_to_the_same_headline() {
     let run = BUSY.run();
     let mut levels = CoreLevels::default();
-    run.trials.iter().for_each(|trial| levels.add(&run.header, trial));
+    run.trials.iter().for_each(|trial| levels.add(&run.header, trial, levels.levels().as_ref()));
     assert_eq!(levels.levels(), CoreLevels::of(&run));
     let trials: Vec<_> = run.trials.iter().collect();
     let planned = crate::described::planned();

@@ -2,7 +2,7 @@
 
 use crate::described::doctored;
 use crate::short_run::{fathom, short_run, text};
-use crate::tier::{Outcome, Test, alone};
+use crate::tier::{Outcome, Test, alone, inconclusive};
 use std::path::{Path, PathBuf};
 
 pub const TESTS: &[Test] =
@@ -48,6 +48,10 @@ fn a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm()
         run.to_str().expect("a name"),
     ];
     let (status, out, error) = gate(folder.path(), &asked);
+    if out.contains("other state of the core") {
+        // Twice: the gate measures again what met another state than the baseline.
+        return inconclusive("the core was alone in the baseline and shared since, or the other way round");
+    }
     assert_eq!(status, Some(1), "{out} {error}");
     assert!(out.contains("Regressed") && error.contains("measured again"), "{out} {error}");
     let annotation = out.lines().find(|line| line.starts_with("::error title=Performance regression::"));

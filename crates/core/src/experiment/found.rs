@@ -222,6 +222,12 @@ impl Found {
         self.is_mixture || other.is_mixture
     }
 
+    /// The upper end of its interval as a figure, of a part that is not shown to exist; `None` of one that is, or lies below zero.
+    pub fn at_most(&self) -> Option<Self> {
+        let (low, high) = self.measured.ends()?;
+        (low <= 0.0 && high > 0.0).then(|| Found { measured: Measured::exact(high), states: None, ..*self })
+    }
+
     /// The lower end of its interval, or the value without one.
     pub fn at_least(&self) -> f64 {
         self.measured.ends().map_or(self.measured.value, |(low, _)| low)

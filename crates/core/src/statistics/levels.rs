@@ -11,6 +11,8 @@
 //! One thing cannot be known: a core that was always shared shows its shared level as its lowest. Then there is one level, and
 //! [`Levels::shared`] is `None`.
 
+use super::AloneMeans;
+
 /// The width of a bin, in the logarithm of the quotient: a fifth of a percent.
 const BIN: f64 = 0.002;
 
@@ -82,13 +84,37 @@ pub struct Levels {
     when_alone: (f64, f64),
     /// Those of the core shared.
     when_shared: Option<(f64, f64)>,
+    /// The greatest mean quotient of a trial with the core alone, where that of many trials is known.
+    most_in_mean: Option<f64>,
 }
+
+/// The quotients of one trial below which their mean says nothing: each may be wrong by a step of the clock.
+const FEWEST_IN_MEAN: usize = 12;
 
 impl Levels {
     /// The greatest quotient of the unshared core, if there is a shared level; `None` if only one level is seen, when waiting for
     /// another is useless.
     pub fn alone_up_to(&self) -> Option<f64> {
         self.shared.map(|_| self.when_alone.1)
+    }
+
+    /// The same with what trials with the core alone read in the mean; without a second level nothing tells alone from shared.
+    #[must_use]
+    pub fn with_means(self, means: &AloneMeans) -> Self {
+        Levels { most_in_mean: means.most().filter(|_| self.shared.is_some()), ..self }
+    }
+
+    /// The mean of those quotients of a trial that are of the unshared core, each by itself; `None` of few.
+    pub fn mean_alone(&self, quotients: impl Iterator<Item = f64>) -> Option<f64> {
+        let alone: Vec<f64> =
+            quotients.filter(|quotient| self.state(*quotient) == Occupancy::Alone).collect();
+        (alone.len() >= FEWEST_IN_MEAN).then(|| alone.iter().sum::<f64>() / alone.len() as f64)
+    }
+
+    /// Whether the quotients of a trial that look like the unshared core's, each by itself, are together above them.
+    pub fn are_slightly_shared(&self, quotients: impl Iterator<Item = f64>) -> bool {
+        let mean = self.mean_alone(quotients);
+        mean.zip(self.most_in_mean).is_some_and(|(mean, most)| mean > most)
     }
 
     /// The use of the core that a quotient shows.
@@ -162,6 +188,7 @@ impl LevelHistogram {
             shared: shared.map(|(middle, _)| quotient(middle)),
             when_alone: bounds((from, to)),
             when_shared: shared.map(|(_, ends)| bounds(ends)),
+            most_in_mean: None,
         })
     }
 }

@@ -9,6 +9,7 @@
 //! Nothing here removes an observation. An input with an observation that is not finite is refused (`None`) rather than repaired:
 //! such a number was never measured, and the caller must decide what to do about it.
 
+mod alone_means;
 mod change_points;
 mod contrast;
 mod covariate;
@@ -40,6 +41,7 @@ mod steady;
 mod stretch;
 mod two_groups;
 
+pub use alone_means::AloneMeans;
 pub use change_points::{change_points, errors_of_a_series};
 pub use contrast::{Contrast, LogLevel};
 pub use covariate::CovariateFit;

@@ -46,6 +46,16 @@ impl SortedSample {
     pub fn median(&self) -> Option<f64> {
         quantile(&self.0, 0.5)
     }
+
+    /// The value below which the share `level` of the observations so far lies, as [`quantile`] gives it.
+    pub fn quantile(&self, level: f64) -> Option<f64> {
+        quantile(&self.0, level)
+    }
+
+    /// The number of observations so far.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
 }
 
 impl Extend<f64> for SortedSample {

@@ -155,6 +155,13 @@ pub enum Obstacle {
     NoInterval,
 }
 
+impl Obstacle {
+    /// Whether only the moment at which a side was measured stands in the way.
+    pub fn is_of_the_moment(self) -> bool {
+        matches!(self, Obstacle::OtherCoreState | Obstacle::OtherCpuDistance)
+    }
+}
+
 type ByPoint<'a> = BTreeMap<(&'a str, &'a Point), Vec<&'a Level>>;
 
 impl Comparison {
@@ -230,6 +237,25 @@ impl Comparison {
             self.families.iter().filter(|family| family.regressed()).map(|family| family.name).collect();
         let is_suspect = |row: &&Row| row.is_suspect() || regressed.iter().any(|name| shows(row, name));
         self.rows.iter().filter(is_suspect).collect()
+    }
+
+    /// The points that both sides have, each in a state of the machine of its own: measured at another moment they may be comparable.
+    pub fn unlike(&self) -> Vec<&NotCompared> {
+        self.not_compared.iter().filter(|point| point.because.is_of_the_moment()).collect()
+    }
+
+    /// Adds the rows of [unlike](Comparison::unlike) points that a second measurement found in a state that both sides have.
+    pub fn complete(&mut self, again: &Comparison) {
+        self.not_compared.retain(|point| {
+            let is_it = |row: &&Row| row.experiment == point.experiment && row.point == point.point;
+            match again.rows.iter().find(is_it).filter(|_| point.because.is_of_the_moment()) {
+                Some(row) => {
+                    self.rows.push(row.clone());
+                    false
+                }
+                None => true,
+            }
+        });
     }
 
     /// Replaces the suspects' rows and families by the results of measuring them again, with their verdicts; a suspect missing

@@ -6,7 +6,7 @@ use fathom_core::experiment::CoreUse;
 use fathom_core::experiment::Placement;
 use fathom_core::sampling::occupancy;
 use fathom_core::sampling::{CoreReadings, Observations, Sample};
-use fathom_core::statistics::{self, Interval, LevelHistogram, Levels, Occupancy};
+use fathom_core::statistics::{self, AloneMeans, Interval, LevelHistogram, Levels, Occupancy};
 
 /// The observations on which an estimate is based.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,31 +124,55 @@ pub struct CoreLevels {
     histogram: LevelHistogram,
     /// The relative error of a quotient due to the clock's resolution: sum and count.
     steps: (f64, f64),
+    /// What trials with the core alone read in the mean.
+    means: AloneMeans,
 }
 
 impl CoreLevels {
     /// The levels of a whole run.
     pub fn of(run: &Run) -> Option<Levels> {
-        let mut levels = CoreLevels::default();
-        run.trials.iter().for_each(|trial| levels.add(&run.header, trial));
-        levels.levels()
+        CoreLevels::so_far(run).levels()
     }
 
-    /// Adds the readings of a trial. Only work on the run's own CPU counts: cores of another kind have other levels.
-    pub fn add(&mut self, header: &Header, trial: &Trial) {
-        let Some(core) = on_its_cpu(header, trial).and_then(|sample| sample.core.as_ref()) else { return };
+    /// What the trials of a run show.
+    pub fn so_far(run: &Run) -> Self {
+        let mut levels = CoreLevels::default();
+        run.trials.iter().for_each(|trial| levels.add(&run.header, trial, None));
+        let known = levels.levels();
+        let all = run.trials.iter().filter_map(|trial| readings(&run.header, trial));
+        all.for_each(|core| levels.add_mean(core, known.as_ref()));
+        levels
+    }
+
+    /// Adds the readings of a trial, and their mean by the levels that are known so far. Only work on the run's own CPU counts: cores of
+    /// another kind have other levels.
+    pub fn add(&mut self, header: &Header, trial: &Trial, known: Option<&Levels>) {
+        let Some(core) = readings(header, trial) else { return };
         self.histogram.add(&core.quotients().collect::<Vec<_>>());
+        self.add_mean(core, known);
         let step = header.clock.resolution_ticks as f64;
         let coarse = |(stream, chain): (&u32, &u32)| step / f64::from(*stream) + step / f64::from(*chain);
         let steps = core.stream.iter().zip(&core.chain).map(coarse).filter(|step| step.is_finite());
         self.steps = steps.fold(self.steps, |(sum, count), step| (sum + step, count + 1.0));
     }
 
+    fn add_mean(&mut self, core: &CoreReadings, known: Option<&Levels>) {
+        if let Some(mean) = known.and_then(|levels| levels.mean_alone(core.quotients())) {
+            self.means.add(mean);
+        }
+    }
+
     /// The levels, if the readings so far suffice.
     pub fn levels(&self) -> Option<Levels> {
         let (sum, count) = self.steps;
-        (count > 0.0).then(|| self.histogram.levels(sum / count)).flatten()
+        let levels = (count > 0.0).then(|| self.histogram.levels(sum / count)).flatten();
+        levels.map(|levels| levels.with_means(&self.means))
     }
+}
+
+/// The readings of the core by a trial whose work ran on the run's own CPU.
+fn readings<'run>(header: &Header, trial: &'run Trial) -> Option<&'run CoreReadings> {
+    on_its_cpu(header, trial)?.core.as_ref()
 }
 
 /// The sample of a trial whose work ran on the run's own CPU alone, or on another of its kind.
@@ -213,12 +237,15 @@ fn joined(one: Occupancy, other: Occupancy) -> Occupancy {
 /// points moved by more than 2 %.
 fn between(core: &CoreReadings, levels: &Levels) -> Vec<Occupancy> {
     let read: Vec<Occupancy> = core.quotients().map(|quotient| levels.state(quotient)).collect();
+    // A trial beside a neighbour that takes few issue slots is neither of the core alone nor of it shared as others are.
+    let alone =
+        if levels.are_slightly_shared(core.quotients()) { Occupancy::Unclear } else { Occupancy::Alone };
     let around = |place: usize| &read[place.saturating_sub(1)..(place + 3).min(read.len())];
     let state = |(place, pair): (usize, &[Occupancy])| match (pair[0], pair[1]) {
         (Occupancy::Alone, Occupancy::Alone)
             if around(place).iter().all(|state| *state == Occupancy::Alone) =>
         {
-            Occupancy::Alone
+            alone
         }
         (Occupancy::Shared, Occupancy::Shared) => Occupancy::Shared,
         _ => Occupancy::Unclear,

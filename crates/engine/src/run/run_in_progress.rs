@@ -119,7 +119,7 @@ impl RunInProgress {
         let environment = Environment::new(&run.header, &active, peering);
         let mut run_in_progress = RunInProgress {
             pace: environment.first_pace(),
-            core: CoreLevels::default(),
+            core: CoreLevels::so_far(&run),
             core_levels: None,
             distances: CpuDistances::of(&run),
             watch: CoreWatch::of(&run.header),
@@ -150,7 +150,6 @@ impl RunInProgress {
             budget,
         };
         for trial in &run_in_progress.run.trials {
-            run_in_progress.core.add(&run_in_progress.run.header, trial);
             run_in_progress.core_hz.extend(results::core_hz_of(&run_in_progress.run.header, trial));
         }
         run_in_progress.core_levels = run_in_progress.core.levels();
@@ -352,7 +351,7 @@ impl RunInProgress {
 
     /// Keeps a recorded trial, and learns from it.
     pub fn record_trial(&mut self, index: usize, trial: Trial) {
-        self.core.add(&self.run.header, &trial);
+        self.core.add(&self.run.header, &trial, self.core_levels.as_ref());
         self.core_levels = self.core.levels();
         self.core_hz.extend(results::core_hz_of(&self.run.header, &trial));
         self.trials[index].push(self.run.trials.len());

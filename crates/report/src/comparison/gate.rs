@@ -22,7 +22,7 @@ impl<'a> GateReport<'a> {
 
     fn decided(&self, mut document: Document) -> Document {
         let (tone, sentence) = match self.decision {
-            Decision::Passed => (Tone::Good, PASSED.to_owned()),
+            Decision::Passed => (Tone::Good, self.passed()),
             Decision::Regressed => (Tone::Bad, self.regressed()),
             Decision::Inconclusive => (Tone::Careful, self.undecided()),
         };
@@ -38,7 +38,19 @@ impl<'a> GateReport<'a> {
 const PASSED: &str = "Passed: no regression beyond the margins, and one of the size of the margin would have been found \
                       in every family.";
 
+/// Why the points of [`Comparison::unlike`] say nothing.
+const UNLIKE: &str = "met another state of the machine than in the baseline (the core alone or shared, the CPUs near or far), \
+                      so a regression of its own would not have been seen there";
+
 impl GateReport<'_> {
+    fn passed(&self) -> String {
+        let unlike = self.comparison.comparisons().map(|comparison| comparison.unlike().len()).sum();
+        match unlike {
+            0 => PASSED.to_owned(),
+            number => format!("{PASSED} But {} {UNLIKE}.", plural(number, "point")),
+        }
+    }
+
     fn regressed(&self) -> String {
         let all = || self.comparison.comparisons();
         let families: Vec<String> = all()

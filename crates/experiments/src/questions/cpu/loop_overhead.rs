@@ -234,10 +234,17 @@ fn entered(known: &Known) -> Option<Finding> {
     let none = known.found(ABOUT.name, &point)?;
     let intercept = known.line(ABOUT.name, &point, &COUNT).map(|(_, intercept)| intercept);
     let at_none = intercept.and_then(|intercept| {
-        let (low, high) = intercept.ends()?;
-        let judged = if low <= 0.0 && high >= 0.0 {
-            "not significantly different from zero"
-        } else if intercept.differs_from(&none) == Some(true) {
+        intercept.ends()?;
+        if let Some(most) = intercept.at_most() {
+            let most = most.named("what the line leaves at no iteration, at most");
+            return Some(statement!("; the line leaves nothing certain there, at most {most}", most));
+        }
+        if !intercept.is_positive() {
+            return Some(
+                "; the line lies below zero there, so it does not hold for the shortest loops".into(),
+            );
+        }
+        let judged = if intercept.differs_from(&none) == Some(true) {
             "by which short loops differ from it"
         } else {
             "not significantly different from that"
@@ -399,11 +406,14 @@ mod tests {
             known.learn_line(ABOUT.name, &point, COUNT.name, both);
             entered(&known).expect("a loop of none").statement.plain()
         };
-        let line = |low, high| Some(Measured { value: 14.0, interval: Some(Interval { low, high }) });
+        let line = |low: f64, high: f64| {
+            Some(Measured { value: (low + high) / 2.0, interval: Some(Interval { low, high }) })
+        };
         assert!(told(None).ends_with("costs {0.4}."));
-        assert!(told(line(-7.6, 73.3)).contains("leaves {14} there, not significantly different from zero"));
-        assert!(told(line(5.1, 16.6)).contains("{14} there, by which short loops differ from it"));
-        assert!(told(line(0.1, 16.6)).contains("{14} there, not significantly different from that"));
+        assert!(told(line(-44.0, 28.0)).ends_with("; the line leaves nothing certain there, at most {28}."));
+        assert!(told(line(-9.0, -1.0)).contains("the line lies below zero there"));
+        assert!(told(line(5.0, 17.0)).contains("{11} there, by which short loops differ from it"));
+        assert!(told(line(0.1, 16.5)).contains("{8.3} there, not significantly different from that"));
     }
 
     #[test]

@@ -189,16 +189,17 @@ fn beside(others: &[(&'static str, Found)], end: &Found, than: &str) -> String {
 /// What a hand-over across CPUs takes against one on one CPU, by the quickest mechanism of which both are known and of like state.
 fn crossing(across: &[(&'static str, Found)], known: &Known) -> Option<Statement> {
     let of_one_state = |one: &Found| !one.is_mixture && one.is_of_one_state();
-    let (name, one, ratio) =
+    let (name, across, one) =
         across.iter().filter(|(_, across)| of_one_state(across)).find_map(|(name, across)| {
             let one = known.found(ABOUT.name, &Point::at(Placement::OneCpu).named(&MECHANISM, name))?;
             let is_alike = of_one_state(&one) && across.is_of_the_state_of(&one);
             let differs = across.differs_from(&one) == Some(true);
-            (is_alike && differs).then(|| (*name, one, across.over(one)))
+            (is_alike && differs).then_some((*name, *across, one))
         })?;
     Some(statement!(
-        " By {name} it takes {ratio} times as long across CPUs as on one, {one}.",
-        ratio = ratio.named("hand-over across CPUs over on one CPU"),
+        " By {name} it takes {ratio} times as long across CPUs ({across}) as on one ({one}).",
+        ratio = across.over(one).named("hand-over across CPUs over on one CPU"),
+        across = across.named("the same hand-over, across CPUs"),
         one = one.named("the same hand-over, on one CPU")
     ))
 }
@@ -279,7 +280,7 @@ mod tests {
         };
         let none =
             "Across CPUs 2 mechanisms take {20000} to {21000} a hand-over, not significantly different.";
-        let crossing = " By futex it takes {10} times as long across CPUs as on one, {2000}.";
+        let crossing = " By futex it takes {10} times as long across CPUs ({20000}) as on one ({2000}).";
         assert_eq!(text(CoreUse::Alone, 0.1), format!("{none}{crossing}"));
         assert_eq!(text(CoreUse::Shared, 0.1), none);
         let apart = text(CoreUse::Alone, 0.001);

@@ -101,12 +101,28 @@ fn one_line(
         })
     });
     let growth = statement!(
-        "{slope} for every further process, and {besides} in addition; one line fits{beginning}",
+        "{slope} for every further process{besides}; one line fits{beginning}",
         slope = slope.named(&format!("{pattern}, each further process")),
-        besides = besides.named(&format!("{pattern}, besides")),
+        besides = besides_slope(pattern, besides),
         beginning
     );
     (growth, slope)
+}
+
+/// What a line leaves at no process, in a sentence: a time only where it is above zero.
+fn besides_slope(pattern: &str, besides: Found) -> Statement {
+    match besides.at_most() {
+        Some(most) => {
+            let most = most.named(&format!("{pattern}, besides, at most"));
+            statement!(", and nothing certain in addition, at most {most}", most)
+        }
+        None if besides.value > 0.0 => {
+            let besides = besides.named(&format!("{pattern}, besides"));
+            statement!(", and {besides} in addition", besides)
+        }
+        None if besides.interval.is_none() => "".into(),
+        None => ", more than in proportion to their number".into(),
+    }
 }
 
 /// Whether a line follows a point: it passes through its interval, or within a tenth of its value.
@@ -198,6 +214,7 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::statistics::{Interval, Measured};
 
     #[test]
     fn a_slope_that_may_be_of_one_after_the_other_is_not_shown_to_be() {
@@ -206,6 +223,18 @@ mod tests {
         assert_eq!(by(1.01, 0.508), None, "from nothing to all");
         assert_eq!(by(0.1, 0.5), None);
         assert!(by(0.1, 1.5).is_some_and(|said| said.contains("slow each other down")));
+    }
+
+    #[test]
+    fn what_a_line_leaves_is_a_time_only_above_zero() {
+        let said = |low: f64, high: f64| {
+            let interval = Some(Interval { low, high });
+            let measured = Measured { value: (low + high) / 2.0, interval };
+            besides_slope("in order", Found::measured(measured, Unit::Nanoseconds)).plain()
+        };
+        assert_eq!(said(10.0, 30.0), ", and {20} in addition");
+        assert_eq!(said(-73e3, 67e3), ", and nothing certain in addition, at most {67000}");
+        assert_eq!(said(-30.0, -10.0), ", more than in proportion to their number");
     }
 
     #[test]
