@@ -2,7 +2,7 @@
 
 use crate::described::{measured, planned_by, planned_of};
 use fathom::experiment::Point;
-use fathom::record::{PlannedPoint, Run};
+use fathom::record::{BlockVisit, PlannedPoint, Run};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::Results;
 use fathom::sampling::Sample;
@@ -94,6 +94,17 @@ fn cpus_that_are_alike_are_measured_together() {
         assert!(results.unlike_cpus.is_empty(), "{:?}", results.unlike_cpus);
         assert!(results.points.iter().all(|point| point.trials.0 == 12));
     }
+}
+
+#[test]
+fn a_moment_beside_a_neighbour_makes_no_cpu_unlike() {
+    let mut run = run(1.1, HZ);
+    // All trials on the other CPU are of one process, so of one moment.
+    for trial in run.trials.iter_mut().filter(|trial| trial.round % 2 == 0) {
+        trial.block = Some(BlockVisit { process: 2, place: trial.round, shared_s: 0.0 });
+    }
+    let results = Results::of(&run);
+    assert!(results.unlike_cpus.is_empty(), "{:?}", results.unlike_cpus);
 }
 
 #[test]

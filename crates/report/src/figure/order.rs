@@ -18,6 +18,10 @@ const LEAST: usize = 8;
 
 const PLOT_HEIGHT: f64 = 220.0;
 
+/// The greatest of the times over the least that is drawn where it is. What is left of a time that equals the cost of reading the clock is
+/// the rounding error of a difference (4e-12 ns), which a logarithmic axis would have to reach; it is drawn at the axis's end.
+const SPAN: f64 = 1e7;
+
 /// The observations of the first trial of every point whose experiment requests their order.
 pub(super) fn figures(points: &[&PointResult]) -> Vec<DrawnFigure> {
     let drawn: Vec<&PointResult> = points.iter().copied().filter(|point| is_wanted(point)).collect();
@@ -40,6 +44,9 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     let (experiment, unit) = (&points[0].experiment, points[0].unit);
     let names: Vec<String> = points.iter().map(|point| words::short_label(*point, &point.point)).collect();
     let values: Vec<f64> = points.iter().flat_map(|point| first_trial(point)).copied().collect();
+    let least = values.iter().copied().fold(0.0, f64::max) / SPAN;
+    let drawn = |value: f64| if value > 0.0 { value.max(least) } else { value };
+    let values: Vec<f64> = values.into_iter().map(drawn).collect();
     let most = points.iter().map(|point| first_trial(point).len()).max().unwrap_or(1);
     let (left, top) = (74.0, svg::legend_height(74.0, &names) + 8.0);
     let bottom = top + PLOT_HEIGHT;
@@ -51,7 +58,7 @@ fn figure(points: &[&PointResult]) -> DrawnFigure {
     for (index, point) in points.iter().enumerate() {
         drawing.curve(&names[index], |drawing| {
             for (place, value) in first_trial(point).iter().enumerate() {
-                drawing.dot(index, (x.place(place as f64 + 1.0), y.place(*value)));
+                drawing.dot(index, (x.place(place as f64 + 1.0), y.place(drawn(*value))));
             }
         });
     }

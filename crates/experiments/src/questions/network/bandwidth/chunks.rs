@@ -13,12 +13,14 @@ pub fn falls(path: &str, known: &Known) -> Option<Finding> {
     let fall = |(place, fall): (usize, RateFall)| {
         let [before, chunk] = [fall.from.0, fall.to.0].map(declared::size);
         let ratio = fall.to.1.over(fall.from.1).named(&format!("rate, {chunk} over {before}, {path}"));
-        if place == 0 {
-            return statement!("{chunk} reach {ratio} times the rate of {before}", ratio);
-        }
-        statement!("{chunk} {ratio} times that of {before}", ratio)
+        let [high, low] = [
+            fall.from.1.named(&format!("rate, {before}, {path}")),
+            fall.to.1.named(&format!("rate, {chunk}, {path}")),
+        ];
+        let verb = if place == 0 { " reach" } else { "" };
+        statement!("{chunk}{verb} {low}, {ratio} times the {high} of {before}", low, ratio, high)
     };
-    let falls = Statement::joined(fallen(&curve).into_iter().enumerate().map(fall), ", ")?;
+    let falls = Statement::joined(fallen(&curve).into_iter().enumerate().map(fall), "; ")?;
     let way = if path == PEER { "to the peer" } else { "over loopback" };
     Some(
         finding!(Question::Experiment, "TCP {way} is slower in some larger chunks: {falls}.", falls)
@@ -103,7 +105,8 @@ mod tests {
         let dips = curve(&[(4, 1e9), (64, 2e9), (128, 1.5e9), (512, 4e9), (1024, 3.95e9), (4096, 3e9)]);
         assert!(
             dips.ends_with(
-                "slower in some larger chunks: 128 KiB reach {0.75} times the rate of 64 KiB, 4 MiB {0.75} times that of 512 KiB.\n"
+                "slower in some larger chunks: 128 KiB reach {1500000000}, {0.75} times the \
+                 {2000000000} of 64 KiB; 4 MiB {3000000000}, {0.75} times the {4000000000} of 512 KiB.\n"
             ),
             "{dips}"
         );
