@@ -1,6 +1,7 @@
 //! How near a result is to its prediction: the one rule by which hits and misses are counted, also of a machine in several states, in one of
 //! which a prediction may hit and in another miss.
 
+use super::mixture::Mixture;
 use super::point::PointResult;
 
 /// The distance of a result from its prediction, as a factor of at least 1, the same above and below; infinite for a result
@@ -37,7 +38,7 @@ impl PointResult {
         let factor = self.factor()?;
         let predicted = self.prediction.as_ref()?.total();
         let of_states = |values: Vec<f64>| values.into_iter().map(|value| value / predicted).collect();
-        let values = self.mixture.as_ref().map(|mixture| mixture.lasting());
+        let values = self.mixture.as_ref().map(Mixture::lasting);
         Some(values.filter(|values| !values.is_empty()).map_or(vec![factor], of_states))
     }
 
@@ -63,9 +64,9 @@ impl PointResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::TrialState;
     use crate::results::accuracy::{Accuracy, CLOSE, FAIR};
     use crate::results::planted;
-    use crate::results::{Mixture, TrialState};
     use fathom_core::experiment::{Basis, Prediction};
     use fathom_core::statistics::Mode;
 
