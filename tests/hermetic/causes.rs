@@ -4,7 +4,7 @@
 use crate::committed::{SHARED_CORES, run};
 use fathom::experiment::{Dimension, Finding, Found, Question, statement};
 use fathom::record::{Run, Trial};
-use fathom::results::{Explanation, FAIR, PointResult, Results, distance};
+use fathom::results::{Explanation, FAIR, PointResult, PredictionNearness, Results, distance};
 
 /// What a sentence with a cause says of it.
 const CAUSE: [&str; 2] = ["with the measured value the prediction is", "wrong predictions of"];
@@ -22,7 +22,7 @@ fn violations(results: &Results) -> Vec<String> {
     let misses = || findings().filter(|finding| finding.is_miss());
     let mut violations: Vec<String> = misses().flat_map(impossible).collect();
     for point in &results.points {
-        let missed = point.factor().is_some_and(|factor| distance(factor) > FAIR);
+        let missed = point.nearness(FAIR) == Some(PredictionNearness::Beyond);
         if missed != point.explanation.is_some() {
             violations.push(format!("{} {}: {:?}", point.experiment, point.point, point.explanation));
         }

@@ -391,8 +391,12 @@ fn accuracy_sentence(tally: &Tally) -> String {
         0 => String::new(),
         some => format!("; {} without a prediction", plural(some, "value")),
     };
+    let in_one_state = match tally.fair_in_one_state {
+        0 => String::new(),
+        some => format!(", {some} more in one state of the machine only"),
+    };
     format!(
-        "{}: {} within {CLOSE}×, {} within {FAIR}×; measured over predicted is {} in the median and {} at worst \
+        "{}: {} within {CLOSE}×, {} within {FAIR}×{in_one_state}; measured over predicted is {} in the median and {} at worst \
          ({}){unpredicted}",
         plural(tally.judged, "point"),
         quantities::percent(tally.close.share),

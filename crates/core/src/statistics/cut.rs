@@ -1,7 +1,9 @@
 //! The cut of a curve into segments with the least squares and penalty, as described in `plateaus`.
 
 use super::measured::Interval;
-use super::plateau::{CurvePoint, EXTENT, NEARLY_FLAT, OF_LEVEL, PLATEAU_VARIATION, POINTS, Plateau};
+use super::plateau::{
+    CurvePoint, EXTENT, NEARLY_FLAT, OF_LEVEL, PLATEAU_VARIATION, POINTS, Plateau, shows_flatness,
+};
 use crate::sorting;
 
 /// Plateaus nearer than this in ln y are one: a fifth to a quarter.
@@ -89,7 +91,15 @@ impl<'curve> Cut<'curve> {
     pub(super) fn is_level(&self, segment: Segment) -> bool {
         let points = &self.curve[segment.begin..segment.end];
         let extent = points[points.len() - 1].0 - points[0].0;
-        points.len() >= POINTS && extent >= EXTENT && self.slope(segment).abs() <= NEARLY_FLAT
+        let is_flat =
+            self.slope(segment).abs() <= NEARLY_FLAT && shows_flatness(extent, self.slope_error(segment));
+        points.len() >= POINTS && extent >= EXTENT && is_flat
+    }
+
+    /// The standard error of the slope of a segment, from the precision of its points.
+    fn slope_error(&self, segment: Segment) -> f64 {
+        let [w, x, _, xx, ..] = self.over(segment);
+        (xx - x * x / w).max(0.0).sqrt().recip()
     }
 
     fn mean(&self, segment: Segment) -> f64 {

@@ -2,6 +2,8 @@
 
 use super::distribution::student_quantile;
 use super::measured::Interval;
+use super::quantile::quantile;
+use crate::sorting;
 
 /// The share by which a plateau may vary besides the noise of its points: the ways of a cache are not filled evenly.
 pub(super) const PLATEAU_VARIATION: f64 = 0.02;
@@ -17,6 +19,15 @@ pub const OF_LEVEL: f64 = 1.5;
 /// The steepest slope of a plateau, in ln y per unit of x: with x in octaves, a fifth per doubling.
 pub(super) const NEARLY_FLAT: f64 = 0.2;
 
+/// The standard errors of a 95 % interval.
+const ERRORS: f64 = 1.96;
+
+/// Whether points over this extent, whose slope in ln y per unit of x has this standard error, show that it is flat: where a rise by
+/// [`OF_LEVEL`] over it, or over a unit of x if it is longer, fits them as well, they may be of the slope from one level to the next.
+pub(super) fn shows_flatness(extent: f64, error: f64) -> bool {
+    ERRORS * error * extent.min(1.0) < OF_LEVEL.ln()
+}
+
 /// A point of the curve: x, a y above zero, and y's 95 % interval where there is one.
 pub type CurvePoint = (f64, f64, Option<Interval>);
 
@@ -29,7 +40,8 @@ pub struct Plateau {
     pub to: f64,
     /// The geometric mean of its y.
     pub value: f64,
-    /// The 95 % interval of the level, from the scatter of its points and the variation that a plateau may have.
+    /// The 95 % interval of the level: of that mean, from the scatter of its points, with the reach of the middle half of them, as those at its
+    /// ends are mixed with its neighbours, which moves the mean.
     pub interval: Interval,
     /// The 95 % interval of its end, in units of x: not before the lower, and before the upper end; `None` for a plateau that
     /// continues to the end of the curve.
@@ -51,18 +63,27 @@ pub struct Crossing {
 }
 
 impl Plateau {
+    /// Between what the level may take at one x: its interval with the variation that a plateau may have besides, as its ends are mixed with
+    /// its neighbours.
+    pub fn varied(&self) -> Interval {
+        let Interval { low, high } = self.interval;
+        let reach = |end: f64| (end / self.value).ln().hypot(PLATEAU_VARIATION).exp();
+        Interval { low: self.value / reach(low), high: self.value * reach(high) }
+    }
+
     /// The plateau of these points, as if the curve ended with them; `None` of too few.
     pub(super) fn of(points: &[CurvePoint]) -> Option<Self> {
         if points.len() < POINTS {
             return None;
         }
-        let logarithms: Vec<f64> = points.iter().map(|point| point.1.ln()).collect();
+        let mut logarithms: Vec<f64> = points.iter().map(|point| point.1.ln()).collect();
+        sorting::numbers(&mut logarithms);
         let n = logarithms.len() as f64;
         let mean = logarithms.iter().sum::<f64>() / n;
         let squares: f64 = logarithms.iter().map(|y| (y - mean).powi(2)).sum();
-        // The uncertainty of the mean, and that of the level itself where it varies: its ends are mixed with its neighbours.
-        let reach =
-            (student_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt()).hypot(PLATEAU_VARIATION);
+        let of_mean = student_quantile(0.975, n - 1.0) * (squares / (n - 1.0) / n).sqrt();
+        let quarter = |level| quantile(&logarithms, level).map_or(0.0, |end| (end - mean).abs());
+        let reach = of_mean.hypot(quarter(0.25).max(quarter(0.75)));
         Some(Plateau {
             from: points.first()?.0,
             to: points.last()?.0,

@@ -47,8 +47,9 @@ pub(super) fn rise(curve: &[CurvePoint], from: &Plateau, next: Option<&Plateau>)
     let height = |own: f64, next: Option<f64>| {
         next.map_or(f64::INFINITY, |next| 0.5 * (own + next)).min(OF_LEVEL * own)
     };
-    let (low, high) = (next.map(|next| next.interval.low), next.map(|next| next.interval.high));
-    let (least, most) = (height(from.interval.low, low), height(from.interval.high, high));
+    let (own, beyond) = (from.varied(), next.map(Plateau::varied));
+    let least = height(own.low, beyond.map(|beyond| beyond.low));
+    let most = height(own.high, beyond.map(|beyond| beyond.high));
     let height = height(from.value, next.map(|next| next.value));
     let is_between = |point: &&CurvePoint| point.0 >= from.from && next.is_none_or(|next| point.0 <= next.to);
     let points: Vec<&CurvePoint> = curve.iter().filter(is_between).collect();
@@ -219,6 +220,64 @@ mod tests {
                 "{plateau:#?}"
             );
         }
+    }
+
+    /// Sizes in KiB and the times of loads with the ends of their intervals, of which those from 5 to 8 MiB are on the way to memory.
+    const ON_THE_WAY: [(f64, f64, f64, f64); 37] = [
+        (128.0, 3.81, 3.80, 3.81),
+        (160.0, 3.81, 3.80, 3.81),
+        (192.0, 3.81, 3.80, 3.81),
+        (224.0, 3.81, 3.80, 3.81),
+        (256.0, 3.81, 3.81, 3.82),
+        (320.0, 4.05, 4.05, 4.06),
+        (384.0, 4.37, 4.37, 4.38),
+        (448.0, 4.61, 4.59, 4.80),
+        (512.0, 4.85, 4.77, 5.69),
+        (640.0, 5.80, 5.51, 6.01),
+        (768.0, 6.76, 6.25, 7.37),
+        (896.0, 8.67, 7.16, 9.88),
+        (1024.0, 9.15, 8.24, 10.96),
+        (1280.0, 10.91, 10.08, 12.80),
+        (1536.0, 12.00, 11.68, 13.71),
+        (1792.0, 13.03, 12.55, 14.43),
+        (2048.0, 23.94, 14.92, 47.68),
+        (2560.0, 21.09, 15.67, 98.85),
+        (3072.0, 15.94, 14.94, 24.78),
+        (3584.0, 23.49, 16.23, 78.35),
+        (4096.0, 18.63, 16.19, 26.60),
+        (5120.0, 66.34, 26.27, 81.02),
+        (6144.0, 46.87, 21.84, 75.22),
+        (7168.0, 69.86, 42.78, 114.36),
+        (8192.0, 61.42, 32.14, 129.52),
+        (10240.0, 113.32, 52.62, 140.88),
+        (12288.0, 120.53, 70.26, 131.14),
+        (14336.0, 111.87, 57.20, 130.52),
+        (16384.0, 134.77, 104.43, 143.97),
+        (20480.0, 141.71, 109.54, 153.33),
+        (24576.0, 145.93, 135.98, 156.22),
+        (28672.0, 146.82, 111.63, 156.35),
+        (32768.0, 147.15, 112.62, 161.13),
+        (40960.0, 154.98, 134.57, 163.01),
+        (49152.0, 157.56, 137.10, 165.42),
+        (57344.0, 156.70, 131.05, 164.11),
+        (65536.0, 156.07, 130.21, 166.45),
+    ];
+
+    #[test]
+    fn points_that_a_rise_fits_as_well_are_no_plateau() {
+        let curve = ON_THE_WAY.map(|(kib, y, low, high)| (kib.log2(), y, Some(Interval { low, high })));
+        let values: Vec<f64> = plateaus(&curve).iter().map(|plateau| plateau.value).collect();
+        assert!(values.len() == 2 && values.iter().all(|value| !(5.0..100.0).contains(value)), "{values:?}");
+    }
+
+    #[test]
+    fn the_interval_of_a_plateau_is_what_its_points_support() {
+        let point = |nth: u32| (f64::from(nth) / 4.0, 1.083 + 0.0004 * f64::from(nth % 5), None);
+        let result = plateaus(&(0..20).map(point).collect::<Vec<_>>());
+        let [level] = result.as_slice() else { panic!("{result:?}") };
+        assert!(level.interval.low > 1.083 && level.interval.high < 1.0847, "{level:?}");
+        let varied = level.varied();
+        assert!(varied.low < 0.99 * level.value && varied.high > 1.01 * level.value, "{varied:?}");
     }
 
     #[test]

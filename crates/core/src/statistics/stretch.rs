@@ -6,7 +6,7 @@
 
 use super::measured::Interval;
 use super::plateau::{
-    Crossing, CurvePoint, EXTENT, NEARLY_FLAT, OF_LEVEL, PLATEAU_VARIATION, POINTS, Plateau,
+    Crossing, CurvePoint, EXTENT, NEARLY_FLAT, OF_LEVEL, PLATEAU_VARIATION, POINTS, Plateau, shows_flatness,
 };
 use super::plateaus::rise;
 
@@ -38,7 +38,9 @@ pub fn stretch_between(
         };
         let is_flat =
             slope.value.abs() <= NEARLY_FLAT && slope.value + ERRORS_OF_SLOPE * slope.error < steepness;
-        let is_one = plateau.to - plateau.from >= EXTENT && is_flat && points.iter().all(is_of_it);
+        let extent = plateau.to - plateau.from;
+        let is_one =
+            extent >= EXTENT && is_flat && shows_flatness(extent, slope.error) && points.iter().all(is_of_it);
         (is_one && is_of_level(plateau.value)).then_some((slope, plateau))
     });
     let (slope, level) = flat.min_by(|one, other| one.0.error.total_cmp(&other.0.error))?;

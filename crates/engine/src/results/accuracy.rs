@@ -1,7 +1,7 @@
 //! The accuracy of the predictions of a run: by experiment, by chapter, and in all; and the distance of its results from their base
 //! hardware and from their predictions (R-CMP-01).
 
-use super::PointResult;
+use super::{PointResult, PredictionNearness};
 use fathom_core::experiment::{
     Dimension, Finding, Found, Ground, Part, Point, Prediction, Question, Statement, Term, family, finding,
     statement,
@@ -9,6 +9,8 @@ use fathom_core::experiment::{
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval};
+
+pub use super::nearness::distance;
 
 /// A prediction is close if the result is within this factor of it, above or below.
 pub const CLOSE: f64 = 1.25;
@@ -39,10 +41,12 @@ pub struct Tally {
     pub judged: usize,
     /// Points that have a value but no prediction.
     pub unpredicted: usize,
-    /// The judged points within a factor of [`CLOSE`].
+    /// The judged points within a factor of [`CLOSE`], of a machine in several states in each.
     pub close: Share,
-    /// The judged points within a factor of [`FAIR`].
+    /// The judged points within a factor of [`FAIR`], of a machine in several states in each.
     pub fair: Share,
+    /// The judged points within a factor of [`FAIR`] in one state of the machine and not in another: neither hits nor misses.
+    pub fair_in_one_state: usize,
     /// The median of measured over predicted: above 1 where predictions are too low.
     pub median_factor: f64,
     /// The prediction furthest from its result.
@@ -61,7 +65,7 @@ pub struct Share {
     pub interval: Option<Interval>,
 }
 
-/// The prediction furthest from its result.
+/// The prediction furthest from its result, of a machine in several states from the nearest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Worst {
     /// The experiment's name.
@@ -70,12 +74,6 @@ pub struct Worst {
     pub point: Point,
     /// Measured over predicted.
     pub factor: f64,
-}
-
-/// The distance of a result from its prediction, as a factor of at least 1, the same above and below; infinite for a result
-/// of zero with a prediction that is not zero.
-pub fn distance(factor: f64) -> f64 {
-    if factor > 0.0 { factor.max(1.0 / factor) } else { f64::INFINITY }
 }
 
 impl Accuracy {
@@ -135,22 +133,22 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
     let judged: Vec<(&PointResult, f64)> =
         points.clone().filter_map(|point| Some((point, point.factor()?))).collect();
     let factors: Vec<f64> = judged.iter().map(|(_, factor)| *factor).collect();
-    let further = |one: &&(&PointResult, f64), other: &&(&PointResult, f64)| {
-        distance(one.1).total_cmp(&distance(other.1))
-    };
+    let nearest = judged.iter().filter_map(|(point, _)| Some((point, point.nearest_factor()?)));
     // The first in the table of several at the same distance.
-    let (worst, factor) = judged.iter().rev().max_by(further)?;
-    let within = |limit: f64| {
-        share(factors.iter().filter(|factor| distance(**factor) <= limit).count(), factors.len())
+    let (worst, factor) = nearest.rev().max_by(|one, other| distance(one.1).total_cmp(&distance(other.1)))?;
+    let standing = |limit: f64, how: PredictionNearness| {
+        judged.iter().filter(|(point, _)| point.nearness(limit) == Some(how)).count()
     };
+    let within = |limit: f64| share(standing(limit, PredictionNearness::Within), judged.len());
     Some(Tally {
         name: name.to_owned(),
         judged: judged.len(),
         unpredicted: points.filter(|point| is_unpredicted(point)).count(),
         close: within(CLOSE),
         fair: within(FAIR),
+        fair_in_one_state: standing(FAIR, PredictionNearness::InOneState),
         median_factor: statistics::median(&factors)?,
-        worst: Worst { experiment: worst.experiment.clone(), point: worst.point.clone(), factor: *factor },
+        worst: Worst { experiment: worst.experiment.clone(), point: worst.point.clone(), factor },
     })
 }
 

@@ -10,11 +10,14 @@ use fathom_core::experiment::{CoreUse, Dimension, Experiment, Finding, Found, Kn
 use fathom_core::quantity::Unit;
 
 /// What is said of a sentence whose values are of the core shared, and of one whose values are of no state that could be told.
-const OF_SHARED: &str = " With the core shared.";
-const OF_MIXTURE: &str = " With the core shared part of the time.";
+const OF_SHARED: &str = " These values are with the core shared.";
+const OF_MIXTURE: &str = " These values are with the core shared part of the time.";
 
 /// What is said of a sentence of which some values are with the core shared, and others of work whose state is not told.
-const OF_PART: &str = " With the core shared, or with whatever it did.";
+const OF_PART: &str = " These values are with the core shared, or with whatever it did.";
+
+/// What a mark begins with that stands behind its sentence, and what instead where it leads one.
+const SUBJECT: (&str, &str) = ("These values are with", "With");
 
 /// What is said of a sentence whose values are of both states.
 const OF_BOTH: &str =
@@ -110,7 +113,8 @@ impl OfFigures for Mechanism {
 
     /// Before the headline: a screen that has no room for all of it must not cut the mark.
     fn mark(&mut self, mark: &str) {
-        let mut led: Statement = format!("{}: ", mark.trim().trim_end_matches('.')).into();
+        let lead = mark.trim().trim_end_matches('.').replacen(SUBJECT.0, SUBJECT.1, 1);
+        let mut led: Statement = format!("{lead}: ").into();
         led.push(std::mem::take(&mut self.headline));
         self.headline = led;
     }

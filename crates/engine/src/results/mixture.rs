@@ -48,7 +48,18 @@ pub enum StatePart {
     Observations(f64),
 }
 
+/// The share of the observations from which a state lasts: a smaller one is of what disturbed them.
+const LASTING: f64 = 0.1;
+
 impl MachineState {
+    /// Whether the machine was in it for long: for some trials, or for a tenth of the observations.
+    fn lasts(&self) -> bool {
+        match self.part {
+            StatePart::Trials(..) => true,
+            StatePart::Observations(share) => share >= LASTING,
+        }
+    }
+
     /// Its value with its interval.
     pub fn measured(self) -> Measured {
         Measured { value: self.value, interval: self.interval }
@@ -110,6 +121,13 @@ impl Mixture {
     /// The value of each state, in the same order.
     pub fn values(&self) -> Vec<f64> {
         self.states().into_iter().map(|state| state.value).collect()
+    }
+
+    /// The values of the states that last, in the same order; of all where none does.
+    pub(super) fn lasting(&self) -> Vec<f64> {
+        let states = self.states();
+        let lasts = states.iter().any(MachineState::lasts);
+        states.into_iter().filter(|state| !lasts || state.lasts()).map(|state| state.value).collect()
     }
 
     /// The value of the state with the most.

@@ -24,6 +24,7 @@ mod known_states;
 mod mechanisms;
 mod missed;
 mod mixture;
+mod nearness;
 mod outcome;
 #[cfg(test)]
 mod planted;
@@ -63,6 +64,7 @@ pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
 pub use mechanisms::{Mechanism, MechanismKind};
 pub use mixture::{MachineState, Mixture, StatePart, TrialState};
+pub use nearness::PredictionNearness;
 pub use outcome::{Outcome, budget, rounded};
 pub(crate) use point::is_each;
 pub use point::{PointResult, REMAINDER};

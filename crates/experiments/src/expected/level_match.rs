@@ -15,6 +15,16 @@ pub struct Limit {
     pub origin: String,
     /// Expected latency of the level and of the level beyond it, nanoseconds; `None` if nothing is known.
     pub expected: Option<(f64, f64)>,
+    /// Whether the latency of the level is one that a curve of this run shows.
+    pub is_measured: bool,
+}
+
+impl Limit {
+    /// Whether a latency is too far above that of the level to be its own.
+    fn is_exceeded_by(&self, value: f64) -> bool {
+        let another = if self.is_measured { ANOTHER_THAN_MEASURED } else { ANOTHER };
+        self.expected.is_some_and(|(own, _)| value > another * own)
+    }
 }
 
 pub(super) enum LimitMatch {
@@ -34,6 +44,9 @@ const LATER: f64 = 0.5;
 /// Factor above the published latency of a level from which a plateau is not that level's; likewise a next plateau this much
 /// above the published latency of the next level is not that level's, which then has none.
 const ANOTHER: f64 = 3.0;
+
+/// The same above one that this run measured: levels are at least a factor of 2 apart.
+const ANOTHER_THAN_MEASURED: f64 = 2.0;
 
 /// The factor below the latency of memory from which a point, with its interval, is not of memory alone: noise moves a median by less.
 const LESS: f64 = 1.1;
@@ -121,10 +134,10 @@ impl<'curve> ShownCurve<'curve> {
         let at = (limit.at as f64).log2();
         let is_beyond = self.curve.last().is_none_or(|last| at >= last.0);
         let candidate = |plateau: &&Plateau| {
-            let own = limit.expected.is_none_or(|(own, _)| plateau.value <= ANOTHER * own);
+            let is_possible = !limit.is_exceeded_by(plateau.value);
             // A plateau belongs to one level: one without an end of its own cannot be told from its neighbour.
             let is_after = claimed.iter().all(|before| plateau.from > before.from);
-            plateau.from < at.min(memory.unwrap_or(f64::INFINITY)) && own && is_after
+            plateau.from < at.min(memory.unwrap_or(f64::INFINITY)) && is_possible && is_after
         };
         let of_level = |plateau: &Plateau| {
             // Without memory in the curve the last level cannot be told from it.
@@ -157,15 +170,15 @@ impl<'curve> ShownCurve<'curve> {
         claimed: &[Plateau],
         memory: Option<f64>,
     ) -> Option<(Plateau, Crossing)> {
-        let own = limits[index].expected?.0;
+        let limit = limits.get(index).filter(|limit| limit.expected.is_some())?;
         // Without memory in the curve the last level cannot be told from it.
         memory.filter(|_| claimed.len() == index)?;
         let before = claimed.last()?;
         let next = self.plateaus.iter().find(|plateau| plateau.from > before.to)?;
-        let is_of_level = |value: f64| value <= ANOTHER * own && self.is_time_of(value, limits, index);
+        let is_of_level = |value: f64| !limit.is_exceeded_by(value) && self.is_time_of(value, limits, index);
         let plateau = stretch_between(self.curve, before, next, is_of_level)?;
         let ends = boundary(&plateau)?;
-        (ends.interval.low <= (limits[index].at as f64).log2() + LATER).then_some((plateau, ends))
+        (ends.interval.low <= (limit.at as f64).log2() + LATER).then_some((plateau, ends))
     }
 
     /// Whether a time of loads is nearer, as a ratio, to what is known of this level than of its neighbours; the last

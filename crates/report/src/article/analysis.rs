@@ -3,7 +3,9 @@
 use super::prediction;
 use crate::paper::Text;
 use fathom_core::{quantities, statistics};
-use fathom_engine::results::{CLOSE, Explanation, FAIR, MissTally, PointResult, Results, distance};
+use fathom_engine::results::{
+    CLOSE, Explanation, FAIR, MissTally, PointResult, PredictionNearness, Results, Tally, distance,
+};
 use std::collections::BTreeSet;
 
 /// How many results were as predicted, and what is known of the others; `None` if nothing was predicted.
@@ -11,10 +13,16 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     let tally = results.accuracy.of_experiment(&points.first()?.experiment)?;
     let of_all =
         if tally.judged == 1 { "The one value".to_owned() } else { format!("Of {} values", tally.judged) };
+    let in_one_state = in_one_state(tally);
     let within = match (tally.judged, tally.fair.points) {
         (1, 1) => format!("{of_all} is within a factor of {FAIR} of its prediction"),
+        (1, _) if tally.fair_in_one_state == 1 => {
+            format!(
+                "{of_all} is within a factor of {FAIR} of its prediction in one state of the machine, and not in another"
+            )
+        }
         (1, _) => format!("{of_all} is further than a factor of {FAIR} from its prediction"),
-        (_, 0) => format!("{of_all} none is within a factor of {FAIR} of the prediction"),
+        (_, 0) => format!("{of_all} none is within a factor of {FAIR} of the prediction{in_one_state}"),
         (_, fair) => {
             let verb = if fair == 1 { "is" } else { "are" };
             let close = match tally.close.points {
@@ -22,7 +30,7 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
                 close => close.to_string(),
             };
             format!(
-                "{of_all} {fair} {verb} within a factor of {FAIR} of the prediction, {close} within {CLOSE}"
+                "{of_all} {fair} {verb} within a factor of {FAIR} of the prediction{in_one_state}, {close} within {CLOSE}"
             )
         }
     };
@@ -32,25 +40,50 @@ pub(super) fn lead(results: &Results, points: &[&PointResult]) -> Option<Text> {
     let reasons = reasons(points);
     let reasons = if reasons.is_empty() { reasons } else { format!(" {reasons}") };
     let unlike = prediction::of_unlike_states(results, points);
-    let moved = points.iter().filter_map(|point| Some((point.factor()?, point.factor_by_end()?)));
-    let moved = of_moved_inputs(&moved.collect::<Vec<_>>());
+    let moved: Vec<MovedRatio> = points.iter().filter_map(|point| MovedRatio::of(point)).collect();
+    let moved = of_moved_inputs(&moved);
     Some(Text::plain(format!("{within}{median}.{reasons}{unlike}{moved}")))
 }
 
+/// What is counted beside the values within the factor, of which all states of the machine are.
+fn in_one_state(tally: &Tally) -> String {
+    let more = if tally.fair.points == 0 { "" } else { " more" };
+    match tally.fair_in_one_state {
+        0 => String::new(),
+        1 => format!(" (1{more} only in one of its states)"),
+        number => format!(" ({number}{more} only in one of their states)"),
+    }
+}
+
+/// A result over its prediction, of which an input became another figure of the run.
+struct MovedRatio {
+    before: f64,
+    /// Over the prediction from what the input became.
+    by_end: f64,
+    /// Whether it came within [`FAIR`] and misses that prediction.
+    by_wrong: bool,
+}
+
+impl MovedRatio {
+    fn of(point: &PointResult) -> Option<Self> {
+        let near = [point.nearness(FAIR)?, point.nearness_by_end(FAIR)?];
+        let by_wrong = near == [PredictionNearness::Within, PredictionNearness::Beyond];
+        Some(MovedRatio { before: point.factor()?, by_end: point.factor_by_end()?, by_wrong })
+    }
+}
+
 /// What the ratios of predictions that took a figure of the run which became another are, and from what it became, where that is another.
-fn of_moved_inputs(factors: &[(f64, f64)]) -> String {
+fn of_moved_inputs(factors: &[MovedRatio]) -> String {
     let median =
-        |part: fn(&(f64, f64)) -> f64| statistics::median(&factors.iter().map(part).collect::<Vec<_>>());
-    let Some((before, by_end)) = median(|both| both.0).zip(median(|both| both.1)) else {
+        |part: fn(&MovedRatio) -> f64| statistics::median(&factors.iter().map(part).collect::<Vec<_>>());
+    let Some((before, by_end)) = median(|moved| moved.before).zip(median(|moved| moved.by_end)) else {
         return String::new();
     };
     if distance(before / by_end) <= CLOSE {
         return String::new();
     }
     let [before, by_end] = [before, by_end].map(quantities::factor);
-    let is_hit = |ratio: f64| distance(ratio) <= FAIR;
-    let by_wrong = match factors.iter().filter(|(before, by_end)| is_hit(*before) && !is_hit(*by_end)).count()
-    {
+    let by_wrong = match factors.iter().filter(|moved| moved.by_wrong).count() {
         0 => String::new(),
         1 => format!(
             " 1 that came within a factor of {FAIR} did so by the wrong figure: from what it became it would have missed."
@@ -109,7 +142,16 @@ fn reasons(points: &[&PointResult]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::of_moved_inputs;
+    use super::MovedRatio;
+    use fathom_engine::results::{FAIR, distance};
+
+    fn of_moved_inputs(factors: &[(f64, f64)]) -> String {
+        let of = |(before, by_end): &(f64, f64)| {
+            let by_wrong = distance(*before) <= FAIR && distance(*by_end) > FAIR;
+            MovedRatio { before: *before, by_end: *by_end, by_wrong }
+        };
+        super::of_moved_inputs(&factors.iter().map(of).collect::<Vec<_>>())
+    }
 
     #[test]
     fn ratios_from_what_inputs_became_are_told_with_their_number() {

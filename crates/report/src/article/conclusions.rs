@@ -9,8 +9,8 @@ use crate::words::{self, plural};
 use fathom_core::experiment::{Finding, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{
-    Agreement, CLOSE, CrossCheck, FAIR, Mechanism, MechanismKind, PointResult, Results, Share, Tally,
-    distance,
+    Agreement, CLOSE, CrossCheck, FAIR, Mechanism, MechanismKind, PointResult, PredictionNearness, Results,
+    Share, Tally,
 };
 
 /// The section; `None` if nothing was concluded.
@@ -85,11 +85,12 @@ pub(super) fn accuracy(results: &Results) -> Option<Section> {
     let (chapters, experiments) = (by_chapter(results, total), by_experiment(results));
     let lead = format!(
         "{} were predicted before their first trials: {} came within a factor of {FAIR} of the prediction and {} within \
-         {CLOSE}{}. Wrong predictions are kept.{} ",
+         {CLOSE}{}.{} Wrong predictions are kept.{} ",
         plural(total.judged, "value"),
         quantities::percent(total.fair.share),
         quantities::percent(total.close.share),
         independent(results),
+        in_one_state(total),
         with_other_inputs(&results.points)
     );
     let paragraph = |cause: &Finding| Block::Paragraph(Text::prose(&finding::text(&cause.statement)));
@@ -145,7 +146,8 @@ fn by_experiment(results: &Results) -> Table {
 fn accuracy_table(key: &str, of: &str) -> Table {
     let caption = format!(
         "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % interval \
-         (Wilson 1927), the median of measured over predicted, and the prediction that is the furthest off, for certain or not."
+         (Wilson 1927), the median of measured over predicted, and the prediction that is the furthest off, for certain or not. \
+         Of a machine in several states each has to be within the factor, and the nearest is the furthest off."
     );
     Table::new(Key::of(key), cited(&caption)).columns([
         Column::words(of),
@@ -153,6 +155,7 @@ fn accuracy_table(key: &str, of: &str) -> Table {
         Column::count("without a prediction").optional(),
         Column::number(format!("within {CLOSE}×"), "%"),
         Column::number(format!("within {FAIR}×"), "%"),
+        Column::count(format!("within {FAIR}× in one state only")).optional(),
         Column::ratio("median factor"),
         Column::ratio("worst factor"),
         Column::words("the worst").optional(),
@@ -171,13 +174,25 @@ fn independent(results: &Results) -> String {
     })
 }
 
+/// How many came within the factor in one state of the machine only.
+fn in_one_state(tally: &Tally) -> String {
+    match tally.fair_in_one_state {
+        0 => String::new(),
+        number => format!(
+            " {} did so in one state of the machine and not in another: neither a hit nor a miss.",
+            plural(number, "more value")
+        ),
+    }
+}
+
 /// How many predictions took a figure of the run that became another, and what that makes of hits and misses.
 fn with_other_inputs(points: &[PointResult]) -> String {
-    let moved: Vec<(f64, f64)> =
-        points.iter().filter_map(|point| Some((point.factor()?, point.factor_by_end()?))).collect();
-    let is_hit = |factor: f64| distance(factor) <= FAIR;
-    let number = |was: bool, is: bool| {
-        moved.iter().filter(|(before, by_end)| is_hit(*before) == was && is_hit(*by_end) == is).count()
+    let moved: Vec<[PredictionNearness; 2]> = points
+        .iter()
+        .filter_map(|point| Some([point.nearness(FAIR)?, point.nearness_by_end(FAIR)?]))
+        .collect();
+    let number = |was: PredictionNearness, is: PredictionNearness| {
+        moved.iter().filter(|both| **both == [was, is]).count()
     };
     if moved.is_empty() {
         return String::new();
@@ -185,8 +200,8 @@ fn with_other_inputs(points: &[PointResult]) -> String {
     format!(
         " {} took a figure of this run that became another: from what the whole run gave for it the prediction differs by more than a factor of {CLOSE}. So predicted, {} of those that came within a factor of {FAIR} would have missed, and {} of those that missed would not.",
         plural(moved.len(), "prediction"),
-        words::none_or(number(true, false)),
-        words::none_or(number(false, true))
+        words::none_or(number(PredictionNearness::Within, PredictionNearness::Beyond)),
+        words::none_or(number(PredictionNearness::Beyond, PredictionNearness::Within))
     )
 }
 
@@ -197,6 +212,7 @@ fn accuracy_row(name: Text, tally: &Tally) -> Row {
         quantities::count(tally.unpredicted).into(),
         share(&tally.close).into(),
         share(&tally.fair).into(),
+        quantities::count(tally.fair_in_one_state).into(),
         quantities::factor(tally.median_factor).into(),
         quantities::factor(tally.worst.factor).into(),
         words::short_label(tally.worst.experiment.as_str(), &tally.worst.point).into(),

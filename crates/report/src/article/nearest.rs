@@ -9,7 +9,7 @@ use crate::{at_frequency, finding, occupancy, words};
 use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
 use fathom_core::quantity::{Kind, Unit};
-use fathom_core::statistics;
+use fathom_core::statistics::{self, Interval};
 use fathom_engine::results::{CLOSE, PointResult, Results, distance};
 
 /// The number of machines.
@@ -32,8 +32,8 @@ pub(super) struct Nearest<'run> {
 /// Operations, each with how many times as good it is here.
 type Merits<'run> = Vec<(&'run PointResult, f64)>;
 
-/// In how many operations this machine is better than others and worse, by more than a factor of [`CLOSE`] and with the whole interval on
-/// that side of them, and of how many.
+/// In how many operations this machine is better than others and worse, by more than a factor of [`CLOSE`] with the whole interval beyond
+/// that factor, and of how many.
 pub(super) struct Balance {
     pub(super) better: usize,
     pub(super) worse: usize,
@@ -152,7 +152,7 @@ impl<'run> Nearest<'run> {
         (!merits.is_empty()).then(|| {
             format!(
                 "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, each with its whole \
-                 interval on that side, and neither for certain in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
+                 interval beyond that factor, and neither for certain in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
                 words::plural(all, "operation"),
                 all - better - worse,
                 chapters.join(", "),
@@ -181,10 +181,10 @@ impl<'run> Nearest<'run> {
         Balance::of(&merits, |point| self.is_certain(point))
     }
 
-    /// Whether a point's interval shows that it differs from what the sources timed alike.
+    /// Whether a point is better or worse than what the sources timed alike by more than a factor of [`CLOSE`], with its whole interval.
     pub(super) fn is_certain(&self, point: &PointResult) -> bool {
         let mut mine = self.points.iter().filter(|(other, _)| std::ptr::eq(*other, point));
-        mine.any(|(_, rows)| differs(rows))
+        mine.any(|(_, rows)| are_beyond(rows))
     }
 
     /// Whether a ratio says more of methods that differ than of the machines.
@@ -198,11 +198,11 @@ impl<'run> Nearest<'run> {
         (rows.map_or(0, |rows| alike(rows).count()), self.machines.len())
     }
 
-    /// Every point with how many times as good it is here as on those machines, in the geometric mean; the best first. Figures of another
-    /// operation count for nothing.
+    /// Every point that is better or worse for certain with how many times as good it is here as on those machines, in the geometric mean;
+    /// the best first. Figures of another operation count for nothing.
     pub(super) fn merits(&self) -> Vec<(&'run PointResult, f64)> {
         let merit = |(point, rows): &(&'run PointResult, Vec<Beside>)| Some((*point, merit(point, rows)?));
-        let certain = self.points.iter().filter(|(_, rows)| differs(rows));
+        let certain = self.points.iter().filter(|(_, rows)| are_beyond(rows));
         let mut merits: Vec<(&PointResult, f64)> = certain.filter_map(merit).collect();
         fathom_core::sorting::by_number(&mut merits, |(_, merit)| -merit);
         merits
@@ -293,6 +293,21 @@ pub(super) fn times_by<'name>(
 fn differs(rows: &[Beside]) -> bool {
     alike(rows)
         .all(|row| row.ratio.is_some_and(|ratio| ratio.interval.is_some_and(|ends| !ends.contains(1.0))))
+}
+
+/// Whether an interval is beyond a factor of [`CLOSE`] of the figures that sources timed alike, and contains none of them.
+fn are_beyond(rows: &[Beside]) -> bool {
+    let ratios: Option<Vec<Interval>> = alike(rows).map(|row| row.ratio?.interval).collect();
+    differs(rows) && ratios.is_some_and(|ratios| is_beyond(&ratios))
+}
+
+/// Whether the geometric mean of ratios with these intervals, which share the value that was measured here, is beyond a factor of [`CLOSE`]
+/// from end to end.
+fn is_beyond(ratios: &[Interval]) -> bool {
+    let mean = |end: fn(&Interval) -> f64| {
+        (ratios.iter().map(|ratio| end(ratio).ln()).sum::<f64>() / ratios.len() as f64).exp()
+    };
+    !ratios.is_empty() && (mean(|of| of.low) > CLOSE || mean(|of| of.high) < 1.0 / CLOSE)
 }
 
 /// How many times as good a point is here as on the machines, in the geometric mean; `None` if no source timed the same operation.
@@ -410,6 +425,18 @@ mod tests {
         assert_eq!(places(&[Some(1.0), Some(0.4), Some(1.2), Some(3.0), Some(1.1)]), [0, 1, 3]);
         assert_eq!(places(&[Some(3.0), None, Some(0.4), None, None]), [0, 2, 4]);
         assert_eq!(places(&[None, Some(2.0)]), [0, 1], "all");
+    }
+
+    #[test]
+    fn what_is_counted_as_beyond_a_factor_is_so_with_its_whole_interval() {
+        let ends = |low, high| Interval { low, high };
+        assert!(!is_beyond(&[ends(1.05, 1.24)]), "another, but by less");
+        assert!(!is_beyond(&[ends(1.1, 3.0)]), "its median may be beyond, and its interval is not");
+        assert!(is_beyond(&[ends(1.3, 3.0)]) && is_beyond(&[ends(0.2, 0.7)]));
+        assert!(
+            !is_beyond(&[ends(1.3, 3.0), ends(0.9, 2.0)]) && is_beyond(&[ends(1.3, 3.0), ends(1.3, 2.0)])
+        );
+        assert!(!is_beyond(&[]));
     }
 
     #[test]

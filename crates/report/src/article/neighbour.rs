@@ -142,7 +142,9 @@ fn as_dear<'run, T: Copy>(
         return String::new();
     }
     format!(
-        " Beside the first of each experiment it costs as much as the last that is shown, or more, {}.",
+        " The first rows of the table ({}) are each the most expensive operation of an experiment, by the lower end of its interval. Further operations \
+         of these experiments are by that end at least as expensive as the last of these rows: {}.",
+        dearest.len(),
         more.join(", ")
     )
 }
@@ -263,7 +265,8 @@ mod tests {
         let [dearest, _] = ends(&all, |name| name);
         assert_eq!(
             as_dear(&all, &dearest, |name| name),
-            " Beside the first of each experiment it costs as much as the last that is shown, or more, 2 of a (2.40× to 2.50×)."
+            " The first rows of the table (2) are each the most expensive operation of an experiment, by the lower end of its interval. Further \
+             operations of these experiments are by that end at least as expensive as the last of these rows: 2 of a (2.40× to 2.50×)."
         );
         assert_eq!(as_dear(&all[..1], &dearest[..1], |name| name), "");
     }

@@ -283,7 +283,9 @@ fn cause(point: &PointResult) -> String {
 /// What is said of a result that is within [`FAIR`] of its prediction, and not like it.
 const WITHIN: &str = "within a factor of two, not explained";
 
-/// What is said of a result in two states, one of which is near its prediction.
+/// What is said of a result in two states, of which each is near its prediction, or one, or of which one is within [`FAIR`] of it.
+const EACH_STATE: &str = "each of its states is within a factor of 1.25";
+const ONE_STATE_ONLY: &str = "one of its states is within a factor of two, another is not";
 const ONE_STATE: &str = "one of its states is within a factor of 1.25";
 
 /// What is said of a prediction that is too high because of one term, whose name follows.
@@ -297,8 +299,16 @@ fn near(measured: &Found, predicted: f64, is_among_published: bool) -> String {
     let predicted = Found::exact(predicted, measured.dimension);
     // A median over two states is of neither, and so is its interval.
     if let Some(states) = measured.states {
-        let is_near = |state: &Measured| distance(state.value / predicted.value) <= CLOSE;
-        return if states.iter().any(is_near) { ONE_STATE } else { WITHIN }.to_owned();
+        let within = |limit: f64| {
+            states.iter().filter(|state| distance(state.value / predicted.value) <= limit).count()
+        };
+        return match (within(CLOSE), within(FAIR)) {
+            (2, _) => EACH_STATE,
+            (1, _) => ONE_STATE,
+            (_, 1) => ONE_STATE_ONLY,
+            _ => WITHIN,
+        }
+        .to_owned();
     }
     if measured.is_like(&predicted) {
         "as predicted".to_owned()

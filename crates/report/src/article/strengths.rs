@@ -81,7 +81,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
 fn balance(nearest: &Nearest) -> String {
     let Balance { better, worse, all } = nearest.balance();
     format!(
-        "Beside the nearest published machines ({}) this machine is better by more than a factor of {NOTABLE} in {} of {} that their sources timed alike, and worse in {}, each with its whole interval on that side. Below stand the furthest, one of an experiment, with the ratio of this machine over that one, and what this run measures that bears on it.",
+        "Beside the nearest published machines ({}) this machine is better by more than a factor of {NOTABLE} in {} of {} that their sources timed alike, and worse in {}, each with its whole interval beyond that factor. Below stand the furthest, one of an experiment, with the ratio of this machine over that one, and what this run measures that bears on it.",
         nearest.names(),
         words::none_or(better),
         words::plural(all, "operation"),

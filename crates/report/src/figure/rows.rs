@@ -10,7 +10,7 @@ use crate::{states, text, words};
 use fathom_core::experiment::Value;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
-use fathom_engine::results::{FAIR, PointResult, REMAINDER, distance};
+use fathom_engine::results::{FAIR, PointResult, PredictionNearness, REMAINDER};
 
 /// The most rows of one figure.
 const MOST: usize = 24;
@@ -124,10 +124,25 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
         );
         format!("{value} ({})", words::differing_label(point, shared))
     };
-    let factors: Vec<f64> = points.iter().filter_map(|point| point.factor()).collect();
-    let far = factors.iter().filter(|factor| distance(**factor) > FAIR).count();
-    let predictions = match (far, factors.len()) {
+    let near: Vec<PredictionNearness> = points.iter().filter_map(|point| point.nearness(FAIR)).collect();
+    let counted = |how: PredictionNearness| near.iter().filter(|near| **near == how).count();
+    let in_one_state = match (counted(PredictionNearness::InOneState), near.len()) {
+        (0, _) => String::new(),
+        (_, 1) => format!(
+            "; its prediction (hollow) is within a factor of {FAIR} in one state of the machine, and not in another"
+        ),
+        (some, _) => format!("; {some} within a factor of {FAIR} in one state of the machine only"),
+    };
+    let far = counted(PredictionNearness::Beyond);
+    let predictions = match (far, near.len()) {
         (_, 0) => String::new(),
+        (0, 1) if !in_one_state.is_empty() => String::new(),
+        (0, all) if !in_one_state.is_empty() => {
+            format!(
+                "; {} of {all} predictions (hollow) are within a factor of {FAIR}",
+                counted(PredictionNearness::Within)
+            )
+        }
         (0, 1) => format!("; its prediction (hollow) is within a factor of {FAIR}"),
         (0, _) => format!("; all predictions (hollow) are within a factor of {FAIR}"),
         (far, all) => {
@@ -135,6 +150,7 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
             format!("; {far} of {all} predictions (hollow) {are} further away than a factor of {FAIR}")
         }
     };
+    let predictions = predictions + &in_one_state;
     if *most < ALIKE * *least {
         return format!(": all within {} of each other{predictions}", quantities::percent(ALIKE - 1.0));
     }

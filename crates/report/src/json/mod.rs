@@ -206,6 +206,8 @@ struct TallyReport<'run> {
     unpredicted: usize,
     close: ShareReport,
     fair: ShareReport,
+    /// Within the fair factor in one state of the machine and not in another, and so neither in `fair` nor a miss.
+    fair_in_one_state: usize,
     median_factor: f64,
     worst: WorstReport<'run>,
 }
@@ -246,6 +248,7 @@ fn tally(tally: &Tally) -> TallyReport<'_> {
         unpredicted: tally.unpredicted,
         close: share(&tally.close),
         fair: share(&tally.fair),
+        fair_in_one_state: tally.fair_in_one_state,
         median_factor: tally.median_factor,
         worst: WorstReport { experiment: &worst.experiment, parameters: &worst.point, factor: worst.factor },
     }

@@ -170,8 +170,12 @@ fn predictions(results: &Results) -> Option<String> {
         ),
         None => String::new(),
     };
+    let in_one_state = match total.fair_in_one_state {
+        0 => String::new(),
+        number => format!(" ({number} more in one state of the machine only)"),
+    };
     Some(format!(
-        "{} of {} are within a factor of {FAIR} of the prediction written before their first trial{of_this_run}.",
+        "{} of {} are within a factor of {FAIR} of the prediction written before their first trial{in_one_state}{of_this_run}.",
         quantities::percent(total.fair.share),
         plural(total.judged, "value")
     ))

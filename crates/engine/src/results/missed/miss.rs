@@ -3,7 +3,7 @@
 use super::Figures;
 use crate::results::accuracy::{FAIR, distance};
 use crate::results::by_end::{self, WholeRun};
-use crate::results::{CoreState, PointResult};
+use crate::results::{CoreState, PointResult, PredictionNearness};
 use fathom_core::experiment::{
     CoreUse, Excess, Found, Known, Point, Prediction, Source, Statement, statement,
 };
@@ -17,9 +17,9 @@ pub(super) struct Missed<'run> {
 }
 
 impl<'run> Missed<'run> {
-    /// For a point, if its distance from the prediction exceeds the fair factor.
+    /// For a point, if its distance from the prediction exceeds the fair factor, of a machine in several states in each.
     pub(super) fn of(result: &'run PointResult) -> Option<Self> {
-        let factor = result.factor().filter(|factor| distance(*factor) > FAIR)?;
+        let factor = result.factor().filter(|_| result.nearness(FAIR) == Some(PredictionNearness::Beyond))?;
         let measured = result.figure()?;
         Some(Missed { result, prediction: result.prediction.as_ref()?, measured, factor })
     }
@@ -30,7 +30,7 @@ impl<'run> Missed<'run> {
 
     /// Whether the whole interval of the result is further than the fair factor from the prediction.
     pub(super) fn is_certain(&self) -> bool {
-        !self.has_a_state_near() && self.is_far_from(self.prediction.total())
+        self.is_far_from(self.prediction.total())
     }
 
     /// Whether the whole interval of the result, of one in two states that of either, is further than the fair factor from a prediction.
@@ -43,12 +43,6 @@ impl<'run> Missed<'run> {
             }
             None => self.measured.ends().is_none_or(is_far),
         }
-    }
-
-    /// Whether the machine was as predicted in one of its states.
-    pub(super) fn has_a_state_near(&self) -> bool {
-        let is_near = |value: f64| distance(value / self.prediction.total()) <= FAIR;
-        self.result.mixture.as_ref().is_some_and(|mixture| mixture.values().into_iter().any(is_near))
     }
 
     /// What a result with the core shared takes with it alone, if that is near a prediction of which no input is of the core shared: like

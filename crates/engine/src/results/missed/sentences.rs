@@ -168,9 +168,6 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
         (Explanation::InDoubt, _) => {
             "The measurement is in doubt, not the prediction: its evidence does not hold.".into()
         }
-        (Explanation::NotCertain, _) if miss.missed.has_a_state_near() => statement!(
-            "Not certain: the machine was in several states, and one of them is within a factor of {FAIR} of the prediction."
-        ),
         (Explanation::NotCertain, _) if miss.missed.is_certain() => alone_or_by_end(&miss.missed, figures),
         (Explanation::NotCertain, _) => statement!(
             "Whether it missed is not certain: the interval reaches to within a factor of {FAIR} of the prediction.{input}",

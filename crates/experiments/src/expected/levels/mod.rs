@@ -61,7 +61,6 @@ fn as_shown<'curve>(
     mut limits: Vec<Limit>,
     curves: impl IntoIterator<Item = &'curve LevelCurve>,
 ) -> Vec<Limit> {
-    let mut is_measured = vec![false; limits.len()];
     for curve in curves {
         let shown = ShownCurve::of(curve);
         let matches = matches(&shown, &limits, shown.memory_from(&limits));
@@ -70,10 +69,11 @@ fn as_shown<'curve>(
             LimitMatch::ByNone | LimitMatch::Beyond => None,
         });
         for (index, value) in values.enumerate().collect::<Vec<_>>() {
-            let Some(value) = value.filter(|_| !is_measured[index]) else { continue };
-            is_measured[index] = true;
+            let Some(value) = value.filter(|_| !limits[index].is_measured) else { continue };
             let before = index.checked_sub(1);
-            limits[index].expected = limits[index].expected.map(|(_, beyond)| (value, beyond));
+            let own = &mut limits[index];
+            own.expected = own.expected.map(|(_, beyond)| (value, beyond));
+            own.is_measured = own.expected.is_some();
             if let Some(expected) = before.and_then(|before| limits[before].expected.as_mut()) {
                 expected.1 = value;
             }
@@ -91,6 +91,7 @@ fn published_limits(known: &Known) -> Vec<Limit> {
         at,
         origin: "declared".to_owned(),
         expected: expected(index),
+        is_measured: false,
     };
     hierarchy::declared(known.machine).into_iter().enumerate().map(limit).collect()
 }
@@ -283,7 +284,7 @@ fn end(plateau: &Plateau, ends: Crossing, curve: &[CurvePoint], (along, name): (
     let sloping = plateau.ends.filter(|flat| flat.high < ends.interval.low - 0.5);
     let is_above = |(at, _, interval): &&CurvePoint| {
         let is_within = *at > plateau.from && *at < ends.at;
-        is_within && interval.is_some_and(|of| of.low > ABOVE * plateau.interval.high)
+        is_within && interval.is_some_and(|of| of.low > ABOVE * plateau.varied().high)
     };
     let higher = curve.iter().find(is_above).map(|(at, ..)| (*at, Interval { low: *at, high: *at }));
     let rises = sloping

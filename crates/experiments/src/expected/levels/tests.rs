@@ -68,6 +68,7 @@ fn limits(at: &[u32]) -> Vec<Limit> {
             at: 1 << at,
             origin: "declared".to_owned(),
             expected: None,
+            is_measured: false,
         })
         .collect()
 }
@@ -233,6 +234,18 @@ fn a_time_is_of_the_same_level_on_each_kind_of_page() {
         assert!(own.iter().all(|level| shown.contains(level)), "{shown}");
         assert!(!shown.contains("contradicted") && !shown.contains("a plateau of"), "{shown}");
     }
+}
+
+/// A plateau between the measured time of a level and that of memory is not that level, though nearer to its declared end.
+#[test]
+fn a_level_keeps_the_time_that_it_was_measured_by() {
+    let mut limits = limits(&[15, 20, 25]);
+    for (limit, expected) in limits.iter_mut().zip([(1.0, 3.8), (3.8, 13.5), (13.5, 110.0)]) {
+        limit.expected = Some(expected);
+    }
+    let curve = steps(&[(15.0, 3.8), (19.0, 20.4), (22.0, 60.4), (23.0, 199.0)], 27.0);
+    let shown = text(&as_shown(limits, [&curve]), &curve);
+    assert!(shown.contains("L3: {20.4") && !shown.contains("L3: {60"), "{shown}");
 }
 
 /// The third level, which no cut shows before points of wide intervals, is found by its time, between the second and memory.

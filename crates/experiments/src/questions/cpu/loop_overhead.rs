@@ -169,7 +169,7 @@ impl Experiment for LoopOverhead {
             memory = memory.named("iteration, counter in memory"),
             range = match from {
                 Some(0) => String::new(),
-                Some(from) => format!(" from {from} iterations on"),
+                Some(from) => format!(" {}", from_on(from)),
                 None => " by a line that even the longest loops are not on".to_owned(),
             },
             register = register.named("iteration, counter in a register"),
@@ -196,6 +196,11 @@ fn of_one_state(known: &Known, form: &str) -> Vec<(u64, Found)> {
     let are_alone = 2 * alone >= along.len();
     along.retain(|(_, total)| total.core.is_none() || is_alone(total) == are_alone);
     along
+}
+
+/// `from 128 iterations on`.
+fn from_on(count: u64) -> String {
+    if count == 1 { "from the first iteration on".to_owned() } else { format!("from {count} iterations on") }
 }
 
 /// The number of iterations from which on every further iteration that was measured costs what the line says, as far as intervals tell;
@@ -305,7 +310,8 @@ fn against_a_cycle(known: &Known) -> Option<Finding> {
     let longest = along.last().map(|(count, _)| *count);
     let flat = match from.filter(|from| Some(*from) != longest) {
         Some(count) => {
-            format!(" From {count} iterations on, the total over their number is within 5 % of that.")
+            let lead = from_on(count).replacen('f', "F", 1);
+            format!(" {lead}, the total over their number is within 5 % of that.")
         }
         None => String::new(),
     };

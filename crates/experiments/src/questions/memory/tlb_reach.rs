@@ -144,7 +144,7 @@ impl Experiment for TlbReach {
             let published =
                 || published.as_ref().map(|(all, source)| (all[level], format!("published ({source})")));
             let (at, origin) = declared.or_else(published)?;
-            Some(Limit { name, at, origin, expected: None })
+            Some(Limit { name, at, origin, expected: None, is_measured: false })
         };
         let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
         let levels = levels::statements(&limits, &translation(known), Along::PAGES);
