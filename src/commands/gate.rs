@@ -106,9 +106,7 @@ fn measured(args: &cli::Gate, baseline: &Side, margins: &Margins) -> Result<(Com
 }
 
 /// The points that are measured again, each with its experiment.
-type Points = Vec<(&'static str, Point)>;
-
-fn pointed<'a>(points: impl Iterator<Item = (&'a String, &'a Point)>) -> Points {
+fn pointed<'a>(points: impl Iterator<Item = (&'a String, &'a Point)>) -> Vec<(&'static str, Point)> {
     points.filter_map(|(name, point)| Some((registry::find(name)?.about().name, point.clone()))).collect()
 }
 
@@ -137,7 +135,7 @@ fn options(args: &cli::Gate, header: &Header) -> Result<Options> {
     run::options_of(&header.settings, args.budget, folder)
 }
 
-fn again(options: &Options, points: Points) -> Options {
+fn again(options: &Options, points: Vec<(&'static str, Point)>) -> Options {
     let budget = LEAST_TIME.max(TIME_A_POINT * points.len() as u32);
     Options { budget: Some(budget), points, ..options.clone() }
 }

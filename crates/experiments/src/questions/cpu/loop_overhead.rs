@@ -413,7 +413,7 @@ mod tests {
             entered(&known).expect("a loop of none").statement.plain()
         };
         let line = |low: f64, high: f64| {
-            Some(Measured { value: (low + high) / 2.0, interval: Some(Interval { low, high }) })
+            Some(Measured { value: f64::midpoint(low, high), interval: Some(Interval { low, high }) })
         };
         assert!(told(None).ends_with("costs {0.4}."));
         assert!(told(line(-44.0, 28.0)).ends_with("; the line leaves nothing certain there, at most {28}."));

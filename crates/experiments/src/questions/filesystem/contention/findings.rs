@@ -229,7 +229,7 @@ mod tests {
     fn what_a_line_leaves_is_a_time_only_above_zero() {
         let said = |low: f64, high: f64| {
             let interval = Some(Interval { low, high });
-            let measured = Measured { value: (low + high) / 2.0, interval };
+            let measured = Measured { value: f64::midpoint(low, high), interval };
             besides_slope("in order", Found::measured(measured, Unit::Nanoseconds)).plain()
         };
         assert_eq!(said(10.0, 30.0), ", and {20} in addition");
