@@ -6,7 +6,7 @@ use fathom::experiment::{CoreUse, Statement};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::{Agreement, Results};
 
-const SHARED: &str = "With the core shared";
+const SHARED: &str = "ith the core shared";
 const OF_BOTH: &str = "Not like with like";
 
 fn mixes(statement: &Statement) -> bool {

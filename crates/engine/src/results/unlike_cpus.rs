@@ -57,12 +57,12 @@ impl UnlikeCpu {
             let on = |cpu| of_point.iter().filter(move |trial| home(trial) == Some(cpu));
             trials += on(cpu).count();
             let both = on(run.header.settings.home).zip(on(cpu));
-            pairs.extend(both.filter_map(|(own, other)| Pair::of(own, other, levels)));
+            pairs.extend(both.filter_map(|(own, other)| TrialPair::of(own, other, levels)));
         }
         let [cost, frequency, cycles] = [
-            |pair: &Pair| pair.cost,
-            |pair: &Pair| pair.frequency,
-            |pair: &Pair| pair.cost.map(|cost| cost + pair.frequency.unwrap_or(0.0)),
+            |pair: &TrialPair| pair.cost,
+            |pair: &TrialPair| pair.frequency,
+            |pair: &TrialPair| pair.cost.map(|cost| cost + pair.frequency.unwrap_or(0.0)),
         ]
         .map(|of| middle(&pairs, of));
         // What only its frequency makes longer is as long in cycles.
@@ -74,7 +74,7 @@ impl UnlikeCpu {
 }
 
 /// A point's trial on the run's own CPU and one on another of its kind.
-struct Pair {
+struct TrialPair {
     /// The moments of both trials.
     moments: [u32; 2],
     /// The logarithm of the cost on the other over that on the run's own CPU.
@@ -83,12 +83,12 @@ struct Pair {
     frequency: Option<f64>,
 }
 
-impl Pair {
+impl TrialPair {
     fn of(own: &Trial, other: &Trial, levels: Option<&Levels>) -> Option<Self> {
         let samples = (other.sample()?, own.sample()?);
         // The trials of a process have its moment, and of a run of one process for each trial those of a round.
         let moment = |trial: &Trial| trial.block.as_ref().map_or(trial.round, |block| block.process);
-        Some(Pair {
+        Some(TrialPair {
             moments: [moment(own), moment(other)],
             cost: ratio(median_alone(samples.0, levels), median_alone(samples.1, levels)),
             frequency: ratio(samples.0.conditions.core_hz(), samples.1.conditions.core_hz()),
@@ -138,7 +138,7 @@ fn ratio(one: Option<f64>, other: Option<f64>) -> Option<f64> {
 
 /// The median ratio with its interval, of logarithms, over the moments of the CPU that has fewer of them, each with the median of its pairs;
 /// `None` with fewer than an interval takes.
-fn middle(pairs: &[Pair], of: impl Fn(&Pair) -> Option<f64>) -> Option<Measured> {
+fn middle(pairs: &[TrialPair], of: impl Fn(&TrialPair) -> Option<f64>) -> Option<Measured> {
     let by_moment = |cpu: usize| {
         let mut moments: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for pair in pairs {
