@@ -80,6 +80,9 @@ pub struct PointResult {
     pub prediction: Option<Prediction>,
     /// The same with what the whole run gave for the measurements of it that the prediction took; `None` if they are the same.
     pub by_end: Option<Prediction>,
+    /// Of each of its terms the state of the core of the figure behind it, where that is to be named: shared, or another than the figure is
+    /// printed in.
+    pub by_end_cores: Vec<Option<CoreUse>>,
     /// The reason why there is no prediction.
     pub unpredicted: Option<String>,
     /// The evidence that the operation was the one named.
@@ -296,6 +299,7 @@ fn judge(
         prediction: expected
             .and_then(|expected| at_usual_frequency(expected.prediction.as_ref()?, planned, states)),
         by_end: None,
+        by_end_cores: vec![],
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
         evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),
         trials: (measured.len(), trials.len()),
