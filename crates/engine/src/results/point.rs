@@ -12,6 +12,7 @@ use super::influence_part::InfluencePart;
 use super::known_states::KnownStates;
 use super::mixture::{self, MachineState, Mixture};
 use super::outcome::{self, Outcome};
+use super::point_estimate;
 use super::point_states::{PointCore, PointDistance};
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
@@ -281,7 +282,9 @@ fn judge(
         point: planned.point.clone(),
         parameters: parameters(run, planned),
         unit: planned.unit,
-        mixture: Mixture::of(&outcome, &visits, &all, &modes),
+        mixture: Mixture::of(&outcome, &visits, (&all, &modes), |value| {
+            point_estimate::clock_error(run, planned.unit, &measured, &visits.chosen, value)
+        }),
         core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
         outcome,
         bound,

@@ -17,8 +17,9 @@ static ABOUT: About = About {
     question: "What does an arithmetic instruction cost, alone and with others in flight?",
     operation: "one instruction; for the branch, one misprediction",
     method: "Unrolled chains of dependent instructions on registers are timed. With one chain the time per \
-             instruction is its latency; with more chains in flight it falls, with as many as the unit takes to the reciprocal of the throughput. The \
-             ratio of the two is the instruction-level parallelism of the core (lmbench's par_ops). The loop around \
+             instruction is its latency; with more chains in flight it falls, and the least that a number of them \
+             reaches is the reciprocal of the throughput. The ratio of the two is the instruction-level parallelism \
+             of the core (lmbench's par_ops). The loop around \
              256 instructions takes less than one per cent of the time.\n\nThe integer division divides 64-bit \
              numbers by 1, so the quotient keeps all its bits: the slow case. Floating point is scalar double \
              precision.\n\nThe mispredicted branch depends on bits of a pseudo-random number that is computed in the \
