@@ -278,6 +278,12 @@ pub(super) fn shared_label(point: &PointResult, shared: &[String]) -> String {
     label(point, &others.fold(point.point.clone(), |rest: Point, name| rest.without(&name)))
 }
 
+/// What a ratio to a prediction is from what its inputs became during the run; `None` where none of them became another figure.
+pub(crate) fn by_end(point: &PointResult) -> Option<String> {
+    let factor = point.factor_by_end()?;
+    Some(format!("{} from what its inputs became during the run", quantities::factor(factor)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -39,6 +39,16 @@ pub enum CoreUse {
 }
 
 impl CoreUse {
+    /// Behind a figure of short work: ` with the core shared`.
+    pub const fn in_words(self) -> &'static str {
+        match self {
+            CoreUse::Alone => " with the core alone",
+            CoreUse::Shared => " with the core shared",
+            CoreUse::Mixture => " with the core alone or shared",
+            CoreUse::Both => " from unlike states of the core",
+        }
+    }
+
     /// Of what is computed from two values; a value without a state is the same in both.
     pub fn of_both(one: Option<Self>, other: Option<Self>) -> Option<Self> {
         match (one, other) {

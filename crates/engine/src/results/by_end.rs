@@ -102,36 +102,80 @@ fn observed(point: &PointResult, state: Option<CoreUse>) -> Option<Found> {
 /// before.
 pub(super) fn mark(points: &mut [PointResult], whole: &WholeRun) {
     for point in points {
-        point.by_end = shown(point, whole.like(point));
+        (point.by_end, point.by_end_cores) =
+            shown(point, whole).map_or((None, vec![]), |(by_end, cores)| (Some(by_end), cores));
     }
 }
 
-/// The prediction of a point with these figures in place of those of the run that it took; `None` if it took none, or if one of them is
-/// missing.
-pub(super) fn again(point: &PointResult, known: &Known) -> Option<Prediction> {
-    let before = point.prediction.as_ref().filter(|prediction| prediction.has_figures_of_the_run())?;
-    let again = point.method().ok()?.predict(&point.point, known).ok()?;
-    let now = |then: &Term| {
-        let is_same = |term: &&Term| term.what == then.what && term.source == then.source;
-        if then.is_measured() { again.terms.iter().find(is_same).cloned() } else { Some(then.clone()) }
-    };
-    Some(Prediction { terms: before.terms.iter().map(now).collect::<Option<_>>()? })
+/// A term of a prediction by the end of the run, with the figure that it was drawn from then.
+pub(super) struct TermByEnd {
+    pub(super) term: Term,
+    pub(super) input: Option<Found>,
+    /// The state of the core of that figure, where it is to be named: unnamed is the core alone, or what is printed of the point.
+    pub(super) core: Option<CoreUse>,
 }
 
-/// The same with those figures only that are shown to be others; `None` without one.
-fn shown(point: &PointResult, known: &Known) -> Option<Prediction> {
-    let (before, again) = (point.prediction.as_ref()?, again(point, known)?);
-    let pairs = before.terms.iter().zip(again.terms);
-    let is_other = |(then, now): (&Term, Term)| if is_shown(then, &now, known) { now } else { then.clone() };
-    let terms: Vec<Term> = pairs.map(is_other).collect();
-    (terms != before.terms).then_some(Prediction { terms })
+impl TermByEnd {
+    /// What stays as it was.
+    fn unchanged(term: &Term) -> Self {
+        TermByEnd { term: term.clone(), input: None, core: None }
+    }
+}
+
+impl WholeRun<'_> {
+    /// A term of a point's prediction by the end of the run: in the state of the result, and as it is printed where that state does not give it,
+    /// as of a difference of which one part is known with the core alone only. Without this a derived input would never be seen to become another.
+    pub(super) fn term_by_end(&self, result: &PointResult, then: &Term) -> Option<TermByEnd> {
+        if !then.is_measured() {
+            return Some(TermByEnd::unchanged(then));
+        }
+        let is_same = |term: &Term| term.what == then.what && term.source == then.source;
+        let in_state = |known: &Known| {
+            let again = result.method().ok()?.predict(&result.point, known).ok()?;
+            let term = again.terms.into_iter().find(is_same)?;
+            let input = figure_behind(&term, known);
+            let own = figure_behind(&term, &self.own).and_then(|own| own.core);
+            let core = input.and_then(|input| input.core);
+            let core = core.filter(|core| *core == CoreUse::Shared || own.is_some_and(|own| own != *core));
+            Some(TermByEnd { term, input, core })
+        };
+        [self.like(result), &self.own].into_iter().find_map(in_state)
+    }
+}
+
+/// The figure of a point that a term was drawn from.
+fn figure_behind(term: &Term, known: &Known) -> Option<Found> {
+    let Source::Measured { experiment, point } = &term.source else { return None };
+    known.found(experiment, point)
+}
+
+/// The terms of a point's prediction by the end of the run; `None` if it took none of the run, or if one of them is missing.
+fn terms(point: &PointResult, whole: &WholeRun) -> Option<Vec<TermByEnd>> {
+    let before = point.prediction.as_ref().filter(|prediction| prediction.has_figures_of_the_run())?;
+    before.terms.iter().map(|then| whole.term_by_end(point, then)).collect()
+}
+
+/// The prediction of a point with the figures of the whole run in place of those of the run that it took; `None` if it took none, or if one
+/// of them is missing.
+pub(super) fn again(point: &PointResult, whole: &WholeRun) -> Option<Prediction> {
+    Some(Prediction { terms: terms(point, whole)?.into_iter().map(|by_end| by_end.term).collect() })
+}
+
+/// The same with those figures only that are shown to be others, and the states of the core that are to be named of them; `None` without one.
+fn shown(point: &PointResult, whole: &WholeRun) -> Option<(Prediction, Vec<Option<CoreUse>>)> {
+    let (before, again) = (point.prediction.as_ref()?, terms(point, whole)?);
+    let pairs = before.terms.iter().zip(again);
+    let is_other = |(then, now): (&Term, TermByEnd)| {
+        if is_shown(then, &now) { (now.term, now.core) } else { (then.clone(), None) }
+    };
+    let (terms, cores): (Vec<Term>, Vec<_>) = pairs.map(is_other).unzip();
+    (terms != before.terms).then_some((Prediction { terms }, cores))
 }
 
 /// Whether a term is shown to be what it is now: not where it differs by more than [`CLOSE`] from what it was and the interval of the figure
 /// that it was drawn from holds both, nor where that figure is of several states.
-fn is_shown(then: &Term, now: &Term, known: &Known) -> bool {
-    let Source::Measured { experiment, point } = &now.source else { return false };
-    let Some(input) = known.found(experiment, point).filter(|input| !input.is_mixture) else { return false };
+fn is_shown(then: &Term, TermByEnd { term: now, input, .. }: &TermByEnd) -> bool {
+    let Some(input) = input.filter(|input| !input.is_mixture) else { return false };
     let is_within = input.ends().is_some_and(|(low, high)| {
         let [low, high] = [low, high].map(|end| now.each * end / input.value);
         (low.min(high)..=low.max(high)).contains(&then.each)
@@ -154,7 +198,7 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
     use crate::results::{CoreState, Outcome};
-    use fathom_core::experiment::At::Name;
+    use fathom_core::experiment::At::{Any, Name};
     use fathom_core::experiment::{Dimension, Point, Selector};
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::Estimate;
@@ -234,17 +278,61 @@ mod tests {
             let whole = WholeRun::of(std::slice::from_ref(&input), &Known::new(&machine, None));
             let mut result = [in_state(state, thread(Some(2.0)))];
             mark(&mut result, &whole);
-            result[0].by_end.as_ref().expect("another").terms[0].each
+            let core = result[0].by_end_cores[0];
+            (result[0].by_end.as_ref().expect("another").terms[0].each, core)
         };
         let (alone, shared) = (CoreState::Alone, CoreState::Shared);
-        let near = |found: f64, is: f64| (found - is).abs() < 1e-9;
-        assert!(near(total(alone, stacks(alone, 4.0)), 4.0) && near(total(shared, stacks(alone, 4.0)), 9.0));
-        assert!(near(total(shared, stacks(shared, 9.0)), 9.0));
-        assert!(near(total(alone, stacks(shared, 9.0)), 4.0), "the observations with it alone are many");
+        let is =
+            |(each, core): (f64, Option<CoreUse>), ns: f64, named| (each - ns).abs() < 1e-9 && core == named;
+        let beside = Some(CoreUse::Shared);
+        assert!(is(total(alone, stacks(alone, 4.0)), 4.0, None), "the core alone is not named");
+        assert!(is(total(shared, stacks(alone, 4.0)), 9.0, beside));
+        assert!(is(total(shared, stacks(shared, 9.0)), 9.0, beside));
+        let of_many = total(alone, stacks(shared, 9.0));
         assert!(
-            near(total(CoreState::AtEnds, stacks(alone, 4.0)), 9.0),
-            "other work had the core shared for half of its time"
+            is(of_many, 4.0, Some(CoreUse::Alone)),
+            "the observations with it alone are many, but not what is printed"
         );
+        let mixed = total(CoreState::AtEnds, stacks(alone, 4.0));
+        assert!(is(mixed, 9.0, beside), "other work had the core shared for half of its time");
+    }
+
+    /// An exit is the difference of two readings, of which one is known with the core alone only: noise, of a core mostly shared, was predicted
+    /// from 3 µs each where both readings say 2 µs by the end.
+    #[test]
+    fn a_difference_that_the_state_of_a_result_does_not_give_is_as_it_is_printed() {
+        const READING: Selector =
+            Selector::only("cpu/timing_overhead", &[("reading", Any), ("measure", Name("cost"))]);
+        const LOST: Selector = Selector::only("cpu/noise", &[("cpu", Any), ("figure", Name("lost"))]);
+        let mut machine = planted::machine();
+        machine.virtualization.hypervisor =
+            fathom_core::machine::Fact::known(Some("KVM".to_owned()), "a test");
+        let of = |ns: f64| fathom_core::statistics::estimate(&vec![vec![ns; 8]; 8]).expect("eight trials");
+        let reading = |name: &str, ns: f64, shared: Option<f64>| {
+            let point = READING.point(&[("reading", name.into())]);
+            let core = PointCore { shared: shared.map(of), ..planted::core(CoreState::Alone) };
+            PointResult { point, core: Some(core), ..planted::result(READING.experiment, of(ns), None) }
+        };
+        let [two, one] = ["cpuid-rdtsc rdtscp-cpuid", "cpuid-rdtsc rdtscp"];
+        let points = [reading(two, 4_000.0, None), reading(one, 2_000.0, Some(3_000.0))];
+        let mut then = Known::new(&machine, None);
+        for (point, ns) in points.iter().zip([6_000.0, 3_000.0]) {
+            then.learn(&point.experiment, &point.point, Found::of(&of(ns), Unit::Nanoseconds));
+        }
+        let noise = planted::result(LOST.experiment, of(30_000.0), None);
+        let mut noise = PointResult {
+            point: LOST.point(&[("cpu", 0.into())]),
+            core: Some(planted::core(CoreState::AtEnds)),
+            ..noise
+        };
+        let predicted = noise.method().expect("the method").predict(&noise.point, &then).expect("one");
+        noise.prediction = Some(predicted);
+        mark(std::slice::from_mut(&mut noise), &WholeRun::of(&points, &Known::new(&machine, None)));
+        let [before, by_end] = [&noise.prediction, &noise.by_end]
+            .map(|prediction| prediction.as_ref().map(|prediction| prediction.terms[1].each));
+        let becomes = by_end.expect("exits took longer then") / before.expect("exits");
+        assert!((becomes - 2.0 / 3.0).abs() < 1e-9, "{becomes}");
+        assert_eq!(noise.by_end_cores, [None, None], "of the core alone, as it is printed");
     }
 
     #[test]

@@ -77,17 +77,17 @@ impl StatePart {
 }
 
 impl Mixture {
-    /// The states of a point with a value; `None` if it shows one.
+    /// The states of a point with a value, of which the clock allows this error; `None` if it shows one.
     pub(super) fn of(
         outcome: &Outcome,
         visits: &Visits,
-        observations: &[f64],
-        modes: &[Mode],
+        (observations, modes): (&[f64], &[Mode]),
+        clock_error: impl Fn(f64) -> f64,
     ) -> Option<Self> {
         let median = outcome.estimate()?.value;
         let trials = visits.chosen.iter().filter_map(|visit| Some((visit.median()?, visit.less_baseline())));
         let is_difference = visits.chosen.iter().any(|visit| !visit.baseline.is_empty());
-        of_trials(trials.collect()).map(Mixture::OfTrials).or_else(|| {
+        of_trials(trials.collect(), clock_error).map(Mixture::OfTrials).or_else(|| {
             let is_of_none = !is_difference && is_between(median, observations, modes);
             is_of_none.then(|| Mixture::OfObservations(modes.to_vec()))
         })
@@ -136,19 +136,25 @@ impl Mixture {
     }
 }
 
-/// The two states of trials, each given by its median and its observations; `None` if they are of one.
-fn of_trials(mut trials: Vec<(f64, Vec<f64>)>) -> Option<[TrialState; 2]> {
+/// The two states of trials, each given by its median and its observations; `None` if they are of one, or no further apart than the clock's
+/// readings, whose steps show two values of one that lies between them.
+fn of_trials(mut trials: Vec<(f64, Vec<f64>)>, clock_error: impl Fn(f64) -> f64) -> Option<[TrialState; 2]> {
     sorting::by_number(&mut trials, |(median, _)| *median);
     let medians: Vec<f64> = trials.iter().map(|(median, _)| *median).collect();
     let (lower, higher) = trials.split_at(statistics::two_groups(&medians)?);
-    Some([state(lower)?, state(higher)?])
+    let states = [state(lower, &clock_error)?, state(higher, &clock_error)?];
+    let [below, above] = states.map(|state| (state.value, clock_error(state.value)));
+    (below.0 + below.1 < above.0 - above.1).then_some(states)
 }
 
-fn state(trials: &[(f64, Vec<f64>)]) -> Option<TrialState> {
+fn state(trials: &[(f64, Vec<f64>)], clock_error: impl Fn(f64) -> f64) -> Option<TrialState> {
     let value = statistics::median(&trials.iter().map(|(median, _)| *median).collect::<Vec<_>>())?;
     let observations: Vec<&[f64]> = trials.iter().map(|(_, observations)| observations.as_slice()).collect();
     let interval = statistics::estimate_in_proportion(&observations).and_then(|estimate| estimate.interval);
-    let around = |ends: Interval| Interval { low: ends.low.min(value), high: ends.high.max(value) };
+    let around = |ends: Interval| Interval {
+        low: ends.low.min(value) - clock_error(value),
+        high: ends.high.max(value) + clock_error(value),
+    };
     Some(TrialState { value, trials: trials.len(), interval: interval.map(around) })
 }
 
@@ -215,6 +221,7 @@ mod tests {
         let trials = |medians: &[f64]| {
             of_trials(
                 medians.iter().map(|median| (*median, vec![*median, median * 1.01, median * 0.99])).collect(),
+                |_| 0.0,
             )
         };
         let [lower, higher] = trials(&[35.0, 4.0, 4.2, 34.0, 4.1, 36.0, 4.1]).expect("two states");
@@ -223,6 +230,17 @@ mod tests {
         assert!(3.5 < ends.low && ends.low < 4.1 && 4.1 < ends.high && ends.high < 4.7, "{ends:?}");
         assert_eq!(higher.interval, None, "three trials have none");
         assert_eq!(trials(&[4.0, 4.1, 4.2, 4.0, 4.1, 4.2]), None);
+    }
+
+    #[test]
+    fn a_state_is_known_no_better_than_the_clock_allows() {
+        let trials = |values: [f64; 8]| {
+            of_trials(values.iter().map(|value| (*value, vec![*value; 5])).collect(), |_| 5.0)
+        };
+        let [_, higher] = trials([10.0, 10.0, 10.0, 10.0, 40.0, 40.0, 40.0, 40.0]).expect("two states");
+        let ends = higher.interval.expect("four trials have an interval");
+        assert!(ends.low <= 35.0 && ends.high >= 45.0, "{ends:?}");
+        assert_eq!(trials([30.0, 30.0, 30.0, 30.0, 40.0, 40.0, 40.0, 40.0]), None, "neighbouring steps");
     }
 
     #[test]

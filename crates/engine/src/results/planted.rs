@@ -43,6 +43,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         outliers: None,
         prediction,
         by_end: None,
+        by_end_cores: vec![],
         unpredicted: None,
         evidence: Evidence::judged(vec![]),
         trials,

@@ -12,6 +12,7 @@ use super::influence_part::InfluencePart;
 use super::known_states::KnownStates;
 use super::mixture::{self, MachineState, Mixture};
 use super::outcome::{self, Outcome};
+use super::point_estimate;
 use super::point_states::{PointCore, PointDistance};
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
@@ -80,6 +81,9 @@ pub struct PointResult {
     pub prediction: Option<Prediction>,
     /// The same with what the whole run gave for the measurements of it that the prediction took; `None` if they are the same.
     pub by_end: Option<Prediction>,
+    /// Of each of its terms the state of the core of the figure behind it, where that is to be named: shared, or another than the figure is
+    /// printed in.
+    pub by_end_cores: Vec<Option<CoreUse>>,
     /// The reason why there is no prediction.
     pub unpredicted: Option<String>,
     /// The evidence that the operation was the one named.
@@ -278,7 +282,9 @@ fn judge(
         point: planned.point.clone(),
         parameters: parameters(run, planned),
         unit: planned.unit,
-        mixture: Mixture::of(&outcome, &visits, &all, &modes),
+        mixture: Mixture::of(&outcome, &visits, (&all, &modes), |value| {
+            point_estimate::clock_error(run, planned.unit, &measured, &visits.chosen, value)
+        }),
         core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
         outcome,
         bound,
@@ -296,6 +302,7 @@ fn judge(
         prediction: expected
             .and_then(|expected| at_usual_frequency(expected.prediction.as_ref()?, planned, states)),
         by_end: None,
+        by_end_cores: vec![],
         unpredicted: expected.and_then(|expected| expected.unpredicted.clone()),
         evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),
         trials: (measured.len(), trials.len()),

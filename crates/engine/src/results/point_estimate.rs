@@ -55,6 +55,20 @@ fn step_of(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit], resolut
     (if recorded { step(run, &operations) } else { resolution }, recorded)
 }
 
+/// How far a value of these visits may be from the truth by what the clock allows, in the point's unit: half a step of its readings, a whole one
+/// of a difference, and what is not known of the clock's frequency.
+pub(super) fn clock_error(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit], value: f64) -> f64 {
+    let resolution = resolution_ns(run, samples);
+    let of_frequency = value.abs() * run.header.clock.frequency_spread_ppm * 1e-6;
+    let of_step = match unit.kind() {
+        Kind::Size => return 0.0,
+        _ if !baselines(visits).is_empty() => resolution,
+        Kind::Rate => step_of(run, unit, samples, visits, value.powi(2) * resolution / 1e9).0 / 2.0,
+        Kind::Cost => step_of(run, unit, samples, visits, resolution).0 / 2.0,
+    };
+    of_step + of_frequency
+}
+
 /// Whether times are read in steps that hide what moves them by some per mille.
 pub(super) fn has_long_steps(run: &Run, unit: Unit, samples: &[&Sample], visits: &[Visit]) -> bool {
     if unit != Unit::Nanoseconds {

@@ -104,17 +104,21 @@ fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Ter
 /// What a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was known before
 /// the point's first trial.
 fn revised(results: &Results, point: &PointResult, term: &Term, written: impl Fn(f64) -> String) -> String {
-    let is_same = |other: &&Term| other.what == term.what && other.source == term.source;
-    let by_end = point.by_end.iter().flat_map(|prediction| &prediction.terms).find(is_same);
-    let Some(last) = by_end.map(|term| term.each) else { return String::new() };
+    let is_same = |other: &Term| other.what == term.what && other.source == term.source;
+    let terms = point.by_end.iter().flat_map(|prediction| &prediction.terms).zip(&point.by_end_cores);
+    let by_end = terms.into_iter().find(|(other, _)| is_same(other));
+    let Some((last, core)) = by_end.map(|(term, core)| (term.each, *core)) else { return String::new() };
     let [then, now] = [term.each, last].map(written);
-    if is_of_shared(results, point.unit, term) {
+    if is_of_shared(results, point.unit, term) && core.is_none() {
         return format!("; by trials with the core shared; with it alone {now}");
     }
-    match distance(last / term.each) <= CLOSE {
-        true if then == now => String::new(),
-        true => format!("; by the end of the run {now}"),
-        false => format!("; it became another figure, {now} by the end of the run"),
+    let is_near = distance(last / term.each) <= CLOSE;
+    match core {
+        _ if is_near && then == now => String::new(),
+        // Two states of the core: the figure need not have become another.
+        Some(core) => format!("; by the end of the run {now}{}", core.in_words()),
+        None if is_near => format!("; by the end of the run {now}"),
+        None => format!("; it became another figure, {now} by the end of the run"),
     }
 }
 

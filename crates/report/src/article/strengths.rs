@@ -213,12 +213,13 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
     };
     let both = point.figure().zip(point.prediction.as_ref()).map(|(measured, prediction)| {
         statement!(
-            ": {measured}{state}, where {predicted} was predicted ({factor}). ",
+            ": {measured}{state}, where {predicted} was predicted ({factor}{by_end}). ",
             measured = measured.named("measured"),
             state =
                 occupancy::beside_a_neighbour(point).map(|state| format!(" ({state})")).unwrap_or_default(),
             predicted = Found::exact(prediction.total(), measured.dimension).named("predicted"),
-            factor = point.factor().map(quantities::factor).unwrap_or_default()
+            factor = point.factor().map(quantities::factor).unwrap_or_default(),
+            by_end = words::by_end(point).map(|by_end| format!("; {by_end}")).unwrap_or_default()
         )
     });
     named(results, point).and(both.as_ref().map(finding::text).unwrap_or_default()).and(Text::prose(&because))

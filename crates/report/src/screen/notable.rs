@@ -208,8 +208,9 @@ fn missed(results: &Results, point: &PointResult, factor: f64) -> Option<String>
     let measured = point.figure()?;
     let predicted = Found::exact(point.prediction.as_ref()?.total(), measured.dimension);
     let both = statement!(
-        "{factor} the prediction of {predicted}: {name} {measured}",
+        "{factor} the prediction of {predicted}{by_end}: {name} {measured}",
         factor = quantities::factor(factor),
+        by_end = words::by_end(point).map(|by_end| format!(" ({by_end})")).unwrap_or_default(),
         predicted = predicted.named("predicted"),
         name = named(results, point),
         measured = measured.named("measured")

@@ -42,23 +42,43 @@ struct BothEnds {
     what: &'static str,
     shortest: (u64, Found),
     longest: (u64, Found),
-    /// Whether it takes longer after the longest for certain.
-    grows: bool,
+    /// Whether it takes longer after the longest for certain; `None` of two states of the core that show neither.
+    grows: Option<bool>,
 }
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
-    let measured = OPERATIONS.into_iter().filter_map(|of| BothEnds::of(of, premises));
-    let (mut growing, others): (Vec<BothEnds>, Vec<BothEnds>) = measured.partition(|ends| ends.grows);
+    let measured: Vec<BothEnds> =
+        OPERATIONS.into_iter().filter_map(|of| BothEnds::of(of, premises)).collect();
+    let of = |grows: Option<bool>| measured.iter().filter(move |ends| ends.grows == grows);
+    let mut growing: Vec<&BothEnds> = of(Some(true)).collect();
     sorting::by_number(&mut growing, |ends| -ends.growth().value);
-    let mut growing = growing.iter().map(BothEnds::statement);
-    let most = growing.next()?;
-    let more =
-        Statement::joined(growing, "; ").map(|more| statement!("So it is with others: {more}. ", more));
-    let others = Statement::joined(others.iter().map(BothEnds::statement), "; ");
+    let first = growing.first()?;
+    // What one of several shows is said of that one.
+    let claim = match (growing.len(), measured.len()) {
+        (1, _) => format!("The longer a CPU was idle, the later is {}", first.what),
+        (all, of) if all == of => "The longer a CPU was idle, the longer its wake-up takes".to_owned(),
+        (some, of) => {
+            format!(
+                "The longer a CPU was idle, the longer its wake-up takes, by {some} of {of} that were measured"
+            )
+        }
+    };
+    let who = if growing.len() == 1 { "it" } else { first.what };
+    let headline = statement!("{claim}: {most}.", claim, most = first.statement(who));
+    let more = Statement::joined(growing[1..].iter().map(|ends| ends.statement(ends.what)), "; ");
+    let more = more.map(|more| statement!("So it is with others: {more}. ", more));
+    let others = Statement::joined(of(Some(false)).map(|ends| ends.statement(ends.what)), "; ");
     let others = others.map(|others| statement!("It is not shown by all: {others}. ", others));
-    let headline = statement!("The longer a CPU was idle, the longer its wake-up takes: {most}.", most);
+    let unlike: Vec<&str> = of(None).map(|ends| ends.what).collect();
+    let unlike = (!unlike.is_empty()).then(|| {
+        let unlike = unlike.join(", ");
+        format!("Not compared, because the core was shared for more of the time at one end than at the other: {unlike}. ")
+    });
     let why = causes(premises.known.machine);
-    Some(Conclusion::of(headline, statement!("{more}{others}{why}", more, others, why)))
+    Some(Conclusion::of(
+        headline,
+        statement!("{more}{others}{unlike}{why}", more, others, unlike = unlike.unwrap_or_default(), why),
+    ))
 }
 
 impl BothEnds {
@@ -71,7 +91,9 @@ impl BothEnds {
             |before: &Found| after.value > before.value && after.differs_from(before) == Some(true);
         let shorter = (points.experiment, shorter);
         let with_a_neighbour = beside_a_neighbour(premises, shorter, before, after);
-        let grows = is_later(&before) && with_a_neighbour.is_some_and(|before| is_later(&before));
+        let is_shown = is_later(&before) && with_a_neighbour.is_some_and(|before| is_later(&before));
+        // What a neighbour adds at one end of two can hide growth as well as look like it.
+        let grows = (is_shown || before.core == after.core).then_some(is_shown);
         (least < most).then_some(BothEnds { what, shortest: (least, before), longest: (most, after), grows })
     }
 
@@ -79,7 +101,8 @@ impl BothEnds {
         self.longest.1.minus(self.shortest.1)
     }
 
-    fn statement(&self) -> Statement {
+    /// Both ends, of what is called `who` in the sentence.
+    fn statement(&self, who: &str) -> Statement {
         let BothEnds { what, shortest: (least, before), longest: (most, after), .. } = *self;
         let idle = |ns: u64, which: &str| {
             Found::exact(ns as f64, Dimension::Of(Unit::Nanoseconds))
@@ -96,12 +119,12 @@ impl BothEnds {
             statement!("{late}{state}", late, state)
         };
         statement!(
-            "{what} is {before} late after {least} of idling and {after} after {most}{growth}",
+            "{who} is {before} late after {least} of idling and {after} after {most}{growth}",
             before = late(before, "shortest"),
             least = idle(least, "shortest"),
             after = late(after, "longest"),
             most = idle(most, "longest"),
-            growth = (self.grows && !self.growth().is_mixture).then(|| {
+            growth = (self.grows == Some(true) && !self.growth().is_mixture).then(|| {
                 let growth = Found { core: None, ..self.growth() };
                 statement!(", {growth} more", growth = growth.named(&format!("{what}, growth")))
             })
@@ -211,8 +234,8 @@ mod tests {
         let grown = conclusion(&machine, [[7e3, 32e3], [9e3, 33e3], [9e3, 9.05e3]]).expect("a mechanism");
         assert_eq!(
             grown.headline.plain(),
-            "The longer a CPU was idle, the longer its wake-up takes: a waiter that a futex wakes is {7000} late after {10000} of idling \
-             and {32000} after {1000000}, {25000} more."
+            "The longer a CPU was idle, the longer its wake-up takes, by 2 of 3 that were measured: a waiter that a futex wakes is \
+             {7000} late after {10000} of idling and {32000} after {1000000}, {25000} more."
         );
         let because = grown.because.plain();
         assert!(
@@ -223,6 +246,44 @@ mod tests {
             "{because}"
         );
         assert!(conclusion(&machine, [[7e3, 7e3], [9e3, 8e3], [9e3, 9.05e3]]).is_none());
+        let all = conclusion(&machine, [[7e3, 32e3], [9e3, 33e3], [9e3, 30e3]]).expect("a mechanism");
+        assert!(
+            all.headline
+                .plain()
+                .starts_with("The longer a CPU was idle, the longer its wake-up takes: a waiter")
+        );
+    }
+
+    #[test]
+    fn what_one_of_several_shows_is_said_of_it_alone() {
+        let machine = planted::machine();
+        let one = conclusion(&machine, [[7e3, 32e3], [9e3, 9.05e3], [9e3, 9.05e3]]).expect("a mechanism");
+        assert_eq!(
+            one.headline.plain(),
+            "The longer a CPU was idle, the later is a waiter that a futex wakes: it is {7000} late after {10000} of idling and {32000} after \
+             {1000000}, {25000} more."
+        );
+    }
+
+    #[test]
+    fn ends_of_unlike_states_of_the_core_are_not_evidence_against_it() {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        FUTEX.plant_at(&mut known, &[("length", 10_000.into())], 7e3);
+        FUTEX.plant_at(&mut known, &[("length", 1_000_000.into())], 32e3);
+        let mut plant = |sleep: u64, ns: f64, core| {
+            let late = fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
+            let point = TIMERFD.point(&[("sleep", sleep.into())]);
+            known.learn(TIMERFD.experiment, &point, Found { core: Some(core), ..late });
+        };
+        plant(100_000, 25e3, CoreUse::Shared);
+        plant(1_000_000, 24e3, CoreUse::Mixture);
+        let because = judge(&Premises { known: &known, points: &[] }).expect("a mechanism").because.plain();
+        assert!(
+            because.contains("at one end than at the other: the end of a timerfd's wait. ")
+                && !because.contains("not shown by all"),
+            "{because}"
+        );
     }
 
     #[test]
@@ -230,7 +291,9 @@ mod tests {
         let late = |ns: f64| fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
         let said = |is_mixture| {
             let longest = (1_000_000, Found { is_mixture, ..late(33e3) });
-            BothEnds { what: "it", shortest: (100_000, late(9e3)), longest, grows: true }.statement().plain()
+            BothEnds { what: "it", shortest: (100_000, late(9e3)), longest, grows: Some(true) }
+                .statement("it")
+                .plain()
         };
         assert!(said(false).ends_with("and {33000} after {1000000}, {24000} more"), "{}", said(false));
         assert!(said(true).ends_with("and {33000} after {1000000}"), "{}", said(true));

@@ -8,7 +8,7 @@ use super::{Figures, Known};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::BECAME;
 use fathom_core::experiment::{
-    Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
+    CoreUse, Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
 };
 use fathom_core::quantities;
 
@@ -87,15 +87,15 @@ pub(super) fn changed_input(missed: &Missed, figures: Figures) -> Option<MissCan
 
 /// The prediction with what its inputs are by the end of the run, of which that is named which changes it most.
 pub(super) fn with_inputs(missed: &Missed, again: &Prediction, figures: Figures) -> Option<MissCandidate> {
-    let known = figures.whole.like(missed.result);
     let (then, now) = most_changed(missed.prediction, again)?;
     let Source::Measured { experiment, point } = &now.source else { return None };
-    let input = known.found(experiment, point)?;
+    let by_end = figures.whole.term_by_end(missed.result, then)?;
+    let input = by_end.input?;
     // The prediction in its own unit, with the input's relative interval.
     let value = Found { dimension: missed.measured.dimension, ..input.scaled(now.value() / input.value) };
     Some(MissCandidate {
         mechanism: format!("{experiment}, {BECAME}"),
-        sizes: input_then_and_now((experiment, point), input, (then, now), (missed, figures)),
+        sizes: input_then_and_now((experiment, point), (input, by_end.core), (then, now), (missed, figures)),
         again: missed.figure(again.total() - now.value()).plus(value),
         changes: Some(distance(now.each / then.each)),
         part: Some(value),
@@ -107,7 +107,7 @@ pub(super) fn with_inputs(missed: &Missed, again: &Prediction, figures: Figures)
 /// kernel and out of it is) what the prediction takes from it.
 fn input_then_and_now(
     (experiment, point): (&str, &Point),
-    input: Found,
+    (input, core): (Found, Option<CoreUse>),
     (then, now): (&Term, &Term),
     (missed, figures): (&Missed, Figures),
 ) -> Statement {
@@ -120,11 +120,12 @@ fn input_then_and_now(
         // A term is in the unit of the prediction; what a stream loses is taken from its rate.
         let term = |value: f64| Found::exact(value.abs(), missed.measured.dimension);
         return statement!(
-            "{what}, from {experiment}, {of}: {measured}{less} by the whole run, {used}{less} when the prediction was made",
+            "{what}, from {experiment}, {of}: {measured}{less} by the whole run{core}, {used}{less} when the prediction was made",
             what,
             of,
             measured = term(now).named("input, whole run"),
             used = term(then).named("input, as predicted from"),
+            core = with_the_core(core),
             less = if now < 0.0 { " less" } else { "" }
         );
     };
@@ -132,12 +133,18 @@ fn input_then_and_now(
     let used = exact(then).named("input, as predicted from");
     let shared = figures.shared.iter().find(|(other, at, _)| other == experiment && at == point);
     statement!(
-        "{experiment}, {of}: {measured} in the whole run, {used} when the prediction was made{state}",
+        "{experiment}, {of}: {measured} in the whole run{core}, {used} when the prediction was made{state}",
         of,
         measured = input.named("input, whole run"),
+        core = with_the_core(core),
         used,
         state = state(then, &input, shared)
     )
+}
+
+/// The state of the core of an input by the end of the run, where it is to be named.
+fn with_the_core(core: Option<CoreUse>) -> &'static str {
+    core.map_or("", CoreUse::in_words)
 }
 
 /// The state of the core of the trials that a prediction's input came from, if its value shows it: close to that of the core shared.

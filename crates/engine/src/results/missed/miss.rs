@@ -72,7 +72,7 @@ impl<'run> Missed<'run> {
 
     /// The prediction with what the inputs that it took from the run are by its end, with the core as it was for the result.
     pub(super) fn by_end(&self, whole: &WholeRun) -> Option<Prediction> {
-        by_end::again(self.result, whole.like(self.result))
+        by_end::again(self.result, whole)
     }
 
     /// Whether the result, or its interval, is near what is so predicted: then it is no miss for certain, even where no input is shown to have

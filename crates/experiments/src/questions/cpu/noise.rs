@@ -171,32 +171,37 @@ fn taken_by_others(is_virtual: bool) -> &'static str {
     }
 }
 
-/// That ticks as long as the median gap would lose less than is lost: whatever else takes the rest.
+/// What each tick would take if nothing else took anything: the most that a tick takes. Gaps are of whatever comes, so that no gap, nor their
+/// median, is known to be a tick's.
 fn beyond_ticks(known: &Known, cpu: u64, lost: &Found) -> Option<Statement> {
     let hertz = f64::from(*known.machine.kernel.tick_hz.value()?);
-    let gap = known.found(ABOUT.name, &Point::new().with(&CPU, cpu).named(&FIGURE, GAP))?;
+    let of = |figure| known.found(ABOUT.name, &Point::new().with(&CPU, cpu).named(&FIGURE, figure));
+    let gap = of(GAP)?;
     // A tick takes several exits where there is a hypervisor: what is shorter than one of them is none.
     let exit = timing_overhead::measured_exit(known).map(|exit| Found::exact(exit.value, gap.dimension));
-    if let Some(exit) = exit.filter(|exit| gap.ends().map_or(gap.value, |(_, high)| high) < exit.value) {
-        return Some(statement!(
+    let exit = exit.filter(|exit| gap.ends().map_or(gap.value, |(_, high)| high) < exit.value);
+    let are_no_ticks = exit.map(|exit| {
+        statement!(
             " The median gap of CPU {cpu}, {gap}, is shorter than one exit to the hypervisor, {exit}, of which a tick takes several: most \
              gaps are no ticks, and what is lost is lost in the longer ones.",
             gap = gap.named("a gap"),
             exit = exit.named("an exit")
-        ));
-    }
-    let ticks = gap.counted(hertz * 1e-3, lost.dimension);
-    let is_less = ticks.ends().zip(lost.ends()).is_some_and(|((_, high), (low, _))| high < low);
-    is_less.then(|| {
-        statement!(
-            " The tick of this kernel comes {hertz} times a second; if each took as long as the median gap of CPU {cpu}, {gap}, ticks would take {ticks}, \
-             {share} of what is lost. The rest is of longer gaps, or of other interrupts, processes and the hypervisor.",
-            hertz = Found::exact(hertz, Dimension::Count).named("ticks a second"),
-            gap = gap.named("a gap"),
-            ticks = ticks.named("time lost to ticks as long as a gap"),
-            share = ticks.share_of(*lost).named("ticks as long as a gap, share of the time lost")
         )
-    })
+    });
+    let longest = of(LONGEST).map(|longest| {
+        statement!(
+            "; the longest gap of each {window} takes {longest}",
+            window = Found::exact(WINDOW_NS, gap.dimension).named("a run of the loop"),
+            longest = longest.named("the longest gap")
+        )
+    });
+    Some(statement!(
+        "{are_no_ticks} The tick of this kernel comes {hertz} times a second; were all that CPU {cpu} loses the ticks', each would take {each}{longest}.",
+        are_no_ticks,
+        hertz = Found::exact(hertz, Dimension::Count).named("ticks a second"),
+        each = lost.counted(1e3 / hertz, gap.dimension).named("a tick, if nothing else takes time"),
+        longest
+    ))
 }
 
 #[cfg(test)]
@@ -205,25 +210,25 @@ mod tests {
     use fathom_core::machine::Fact;
 
     #[test]
-    fn ticks_as_long_as_the_median_gap_account_for_the_loss_or_do_not() {
-        let told = |lost: f64| {
+    fn a_tick_takes_at_most_all_that_is_lost() {
+        let said = |lost: f64, gap: f64| {
             let mut machine = fathom_described::machine();
             machine.kernel.tick_hz = Fact::known(250, "a test");
             let mut known = Known::new(&machine, None);
             let at = |figure: &str| Point::new().with(&CPU, 0).named(&FIGURE, figure);
-            fathom_described::plant(&mut known, &Noise, [(at(LOST), lost), (at(GAP), 8_000.0)]);
+            let planted = [(at(LOST), lost), (at(LONGEST), 90_000.0), (at(GAP), gap)];
+            fathom_described::plant(&mut known, &Noise, planted);
             Noise.findings(&known)[0].statement.plain()
         };
-        let beyond = told(19_000.0);
+        let most = said(20_000.0, 8_000.0);
         assert!(
-            beyond.contains("comes {250} times a second")
-                && beyond.contains("ticks would take {2000}, {0.10526315789473684} of what is lost"),
-            "{beyond}"
+            most.contains(
+                "comes {250} times a second; were all that CPU 0 loses the ticks', each would take {80000}; the longest gap of each {8000000} \
+                 takes {90000}."
+            ),
+            "{most}"
         );
-        assert!(!told(1_900.0).contains("ticks would take"), "they may be all of it");
-        assert!(
-            told(1_900.0).contains("prediction is of the tick alone"),
-            "as on a machine that is not idle"
-        );
+        assert!(!said(20_000.0, 400.0).contains("median gap"), "nobody knows which gaps are ticks'");
+        assert!(most.contains("prediction is of the tick alone"), "as on a machine that is not idle");
     }
 }

@@ -51,12 +51,7 @@ fn in_rings(known: &Known) -> Option<Finding> {
     let largest =
         numbers(&WORKING_SET).into_iter().filter(|set| *set > 0 && of_ring(most, *set).is_some()).max();
     let with_set = largest.and_then(|set| Some((set, of_ring(most, set)?))).map(|(set, with_data)| {
-        let cost = with_data.beyond(many).filter(Found::is_of_one_core_state).map(|cost| {
-            statement!(
-                ": data lost from the caches cost {cost}",
-                cost = cost.named("switch in the largest ring, the data's part")
-            )
-        });
+        let cost = data_lost(with_data.minus(many), few, of_ring(2, set));
         statement!(
             "; there with {set} of data each {with_data}{cost}",
             set = Found::exact(set as f64, Unit::Bytes).named("the largest working set"),
@@ -72,6 +67,24 @@ fn in_rings(known: &Known) -> Option<Finding> {
         many = many.beside(few, "switch in the largest ring", "a ring of two"),
         with_set
     ))
+}
+
+/// What data cost that the caches lost between two turns of a process: what they add in the largest ring, beyond what they add in one of two,
+/// where nothing more than the sets of two is in the caches. What they add there is of the data's own time, which is subtracted, and is told
+/// where it is not nothing.
+fn data_lost(added: Found, few: Found, few_with_data: Option<Found>) -> Option<Statement> {
+    let control = few_with_data.filter(|with_data| with_data.differs_from(&few) == Some(true));
+    let beyond = control.map_or(added, |with_data| added.minus(with_data.minus(few)));
+    let cost = Some(beyond).filter(|cost| cost.is_positive() && cost.is_of_one_core_state())?;
+    let name = "switch in the largest ring, the data's part";
+    Some(match control {
+        None => statement!(": data lost from the caches cost {cost}", cost = cost.named(name)),
+        Some(with_data) => statement!(
+            ": data lost from the caches cost {cost}, counted beyond a ring of 2, in which a switch takes {with_data} with them",
+            cost = cost.named(name),
+            with_data = with_data.named("switch in a ring of two, with data")
+        ),
+    })
 }
 
 /// The rules by which reports 000 and 001 predicted a process switch from these.
@@ -149,10 +162,10 @@ mod tests {
             let point = between(RING, PROCESSES).with(&MEMBERS, members).with(&WORKING_SET, set);
             (point, ns)
         };
-        let text = |with_data| {
+        let text_beside = |few_with_data, with_data| {
             let planted = [
                 ring(2, 0, 2_000.0),
-                ring(2, 65_536, 2_100.0),
+                ring(2, 65_536, few_with_data),
                 ring(8, 0, 2_200.0),
                 ring(16, 0, 3_000.0),
                 ring(16, 16_384, 3_200.0),
@@ -160,9 +173,21 @@ mod tests {
             ];
             fathom_described::statements(&super::super::ContextSwitch, planted, findings)
         };
+        let text = |with_data| text_beside(2_010.0, with_data);
         let both = "In a ring of 2 processes, as lmbench counts, a switch takes {2000}, of 16 {3000}, {1.5} times; there with {65536} of data each ";
         let (cost, none) = (text(4_000.0), text(3_001.0));
         assert_eq!(cost, format!("{both}{{4000}}: data lost from the caches cost {{1000}}.\n"));
         assert_eq!(none, format!("{both}{{3001}}.\n"));
+        let beyond = |cost: &str, few: &str| {
+            format!(
+                "{both}{{4000}}: data lost from the caches cost {{{cost}}}, counted beyond a ring of 2, in which a switch takes {{{few}}} with them.\n"
+            )
+        };
+        assert_eq!(
+            text_beside(1_800.0, 4_000.0),
+            beyond("1200", "1800"),
+            "less than without data is no cost of data"
+        );
+        assert_eq!(text_beside(2_300.0, 4_000.0), beyond("700", "2300"));
     }
 }
