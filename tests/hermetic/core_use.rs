@@ -31,14 +31,20 @@ fn every_statement_says_so_whose_figures_are_not_of_the_core_alone() {
         for statement in own.map(|finding| &finding.statement).chain(headlines) {
             let text = statement.plain();
             assert_eq!(mixes(statement), text.contains(OF_BOTH), "{name}: {text}");
-            assert!(mixes(statement) || !is_shared(statement) || text.to_lowercase().contains(SHARED), "{name}: {text}");
+            assert!(
+                mixes(statement) || !is_shared(statement) || text.to_lowercase().contains(SHARED),
+                "{name}: {text}"
+            );
             instead += usize::from(text.to_lowercase().contains(SHARED));
         }
         for check in &results.cross_checks {
             let is_open = check.agreement == Agreement::Undecided;
             assert!(!mixes(&check.statement) || is_open, "{name}: {}", check.statement.plain());
             let text = check.statement.plain();
-            assert!(is_open || !is_shared(&check.statement) || text.to_lowercase().contains(SHARED), "{name}: {text}");
+            assert!(
+                is_open || !is_shared(&check.statement) || text.to_lowercase().contains(SHARED),
+                "{name}: {text}"
+            );
             instead += usize::from(text.to_lowercase().contains(SHARED));
         }
     }
