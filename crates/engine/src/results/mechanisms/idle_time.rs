@@ -72,7 +72,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let unlike: Vec<&str> = of(None).map(|ends| ends.what).collect();
     let unlike = (!unlike.is_empty()).then(|| {
         let unlike = unlike.join(", ");
-        format!("Not compared, because the core was shared for more of the time at one end than at the other: {unlike}. ")
+        format!("Not compared, because nothing shows that the core was in one state at both ends: {unlike}. ")
     });
     let why = causes(premises.known.machine);
     Some(Conclusion::of(
@@ -280,7 +280,7 @@ mod tests {
         plant(1_000_000, 24e3, CoreUse::Mixture);
         let because = judge(&Premises { known: &known, points: &[] }).expect("a mechanism").because.plain();
         assert!(
-            because.contains("at one end than at the other: the end of a timerfd's wait. ")
+            because.contains("in one state at both ends: the end of a timerfd's wait. ")
                 && !because.contains("not shown by all"),
             "{because}"
         );
