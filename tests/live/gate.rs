@@ -22,7 +22,20 @@ fn gate(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }
 
+/// The sessions, each with a baseline of its own, of which one must decide.
+const SESSIONS: usize = 4;
+
 fn a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm() -> Outcome {
+    if (0..SESSIONS).any(|_| is_confirmed()) {
+        return Ok(());
+    }
+    inconclusive(
+        "the core was shared for most of each session, or alone on one side only: the gate did not decide",
+    )
+}
+
+/// Whether a session's gate confirms the regression; on a host whose core is shared nearly always it may not decide, and says so.
+fn is_confirmed() -> bool {
     let folder = tempfile::tempdir().expect("a folder");
     // The baseline had it three times as fast: this machine is three times as slow.
     let fast = doctored(&baseline(folder.path()), 1.0 / 3.0, "fast");
@@ -48,9 +61,14 @@ fn a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm()
         run.to_str().expect("a name"),
     ];
     let (status, out, error) = gate(folder.path(), &asked);
-    if out.contains("other state of the core") {
-        // Twice: the gate measures again what met another state than the baseline.
-        return inconclusive("the core was alone in the baseline and shared since, or the other way round");
+    let words = out.split_whitespace().collect::<Vec<_>>().join(" ");
+    let is_undecided = match status {
+        Some(0) => words.contains("But 1 point met another state of the machine"),
+        Some(3) => words.contains("1 point may have got worse, and these runs do not decide it"),
+        _ => false,
+    };
+    if is_undecided {
+        return false;
     }
     assert_eq!(status, Some(1), "{out} {error}");
     assert!(out.contains("Regressed") && error.contains("measured again"), "{out} {error}");
@@ -58,5 +76,5 @@ fn a_call_that_takes_three_times_as_long_is_a_regression_that_new_runs_confirm()
     assert!(annotation.is_some_and(|line| line.contains("getppid")), "{out}");
     assert!(std::fs::read_to_string(&summary).expect("a summary").contains("Regressed"));
     assert!(folder.path().join("now.confirmation-1.jsonl").exists());
-    Ok(())
+    true
 }
