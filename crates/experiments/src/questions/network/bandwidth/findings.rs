@@ -127,7 +127,8 @@ fn other_streams(path: &'static str, known: &Known) -> Option<Finding> {
     let way = known.best(NAME, others.map(|by| (by, usual(path).named(&TRANSPORT, by))));
     let way = way.map(|(by, rate)| {
         let rate = rate.beside(tcp, &format!("best way without a copy, {path}"), "written from memory");
-        statement!("by {by} {rate}", by, rate)
+        let usual = tcp.named(&format!("written from memory, {path}"));
+        statement!("by {by} {rate} (written from memory {usual})", by, rate, usual)
     });
     let streams = known.found_along(NAME, &usual_beside(path), &STREAMS);
     let one = streams.iter().find(|(number, _)| *number == 1);
@@ -135,7 +136,13 @@ fn other_streams(path: &'static str, known: &Known) -> Option<Finding> {
     let best = known.best(NAME, several.map(|number| (number, usual_beside(path).with(&STREAMS, number))));
     let streams = one.zip(best).map(|((_, one), (number, rate))| {
         let rate = rate.beside(*one, &format!("most of several streams, {path}"), "one stream");
-        statement!("by {number} streams, not pinned, {rate}", number = number.to_string(), rate)
+        let one = one.named(&format!("one stream, not pinned, {path}"));
+        statement!(
+            "by {number} streams, not pinned, {rate} (by one {one})",
+            number = number.to_string(),
+            rate,
+            one
+        )
     });
     Some(
         finding!(
@@ -390,7 +397,8 @@ mod tests {
         ];
         assert_eq!(
             fathom_described::statements(&Bandwidth, planted, |known| other_streams(LOOPBACK, known)),
-            "TCP over loopback moves by sendfile {4000000000}, {2} times; by 2 streams, not pinned, {3000000000}, {1.5} times.\n"
+            "TCP over loopback moves by sendfile {4000000000}, {2} times (written from memory {2000000000}); by 2 streams, \
+             not pinned, {3000000000}, {1.5} times (by one {2000000000}).\n"
         );
     }
 
