@@ -123,23 +123,33 @@ impl TermByEnd {
 }
 
 impl WholeRun<'_> {
-    /// A term of a point's prediction by the end of the run: in the state of the result, and as it is printed where that state does not give it,
-    /// as of a difference of which one part is known with the core alone only. Without this a derived input would never be seen to become another.
-    pub(super) fn term_by_end(&self, result: &PointResult, then: &Term) -> Option<TermByEnd> {
+    /// A point's predictions from the figures of the whole run: in the state of the result, and as they are printed.
+    fn predictions(&self, result: &PointResult) -> Vec<(&Known<'_>, Prediction)> {
+        let again = |known| Some((known, result.method().ok()?.predict(&result.point, known).ok()?));
+        [self.like(result), &self.own].into_iter().filter_map(again).collect()
+    }
+
+    /// A term by the end of the run: by the first of these predictions, and by the next where that state does not give it, as of a difference
+    /// of which one part is known with the core alone only. Without this a derived input would never be seen to become another.
+    fn term_of(&self, predictions: &[(&Known, Prediction)], then: &Term) -> Option<TermByEnd> {
         if !then.is_measured() {
             return Some(TermByEnd::unchanged(then));
         }
-        let is_same = |term: &Term| term.what == then.what && term.source == then.source;
-        let in_state = |known: &Known| {
-            let again = result.method().ok()?.predict(&result.point, known).ok()?;
-            let term = again.terms.into_iter().find(is_same)?;
+        let is_same = |term: &&Term| term.what == then.what && term.source == then.source;
+        let in_state = |(known, again): &(&Known, Prediction)| {
+            let term = again.terms.iter().find(is_same)?.clone();
             let input = figure_behind(&term, known);
             let own = figure_behind(&term, &self.own).and_then(|own| own.core);
             let core = input.and_then(|input| input.core);
             let core = core.filter(|core| *core == CoreUse::Shared || own.is_some_and(|own| own != *core));
             Some(TermByEnd { term, input, core })
         };
-        [self.like(result), &self.own].into_iter().find_map(in_state)
+        predictions.iter().find_map(in_state)
+    }
+
+    /// The same of one term of a point's prediction.
+    pub(super) fn term_by_end(&self, result: &PointResult, then: &Term) -> Option<TermByEnd> {
+        self.term_of(&self.predictions(result), then)
     }
 }
 
@@ -152,7 +162,8 @@ fn figure_behind(term: &Term, known: &Known) -> Option<Found> {
 /// The terms of a point's prediction by the end of the run; `None` if it took none of the run, or if one of them is missing.
 fn terms(point: &PointResult, whole: &WholeRun) -> Option<Vec<TermByEnd>> {
     let before = point.prediction.as_ref().filter(|prediction| prediction.has_figures_of_the_run())?;
-    before.terms.iter().map(|then| whole.term_by_end(point, then)).collect()
+    let predictions = whole.predictions(point);
+    before.terms.iter().map(|then| whole.term_of(&predictions, then)).collect()
 }
 
 /// The prediction of a point with the figures of the whole run in place of those of the run that it took; `None` if it took none, or if one
