@@ -162,6 +162,17 @@ impl Machine {
         }
     }
 
+    /// Whether a point's trials may seem dear to a planner: as costs vary by half, less than twice the mean may seem three times as much.
+    pub fn may_be_dear(&self, point: usize) -> bool {
+        let visit = |point: usize| self.preparation[self.jobs[point].block] + self.own[point];
+        let in_blocks: f64 = self.preparation.iter().sum::<f64>() + self.own.iter().sum::<f64>();
+        visit(point) > 1.7 * in_blocks / self.jobs.len() as f64
+    }
+
+    pub fn is_main(&self, point: usize) -> bool {
+        self.jobs[point].importance == Importance::Main
+    }
+
     /// What the dearest visit of a single point takes.
     pub fn dearest_visit(&self) -> Duration {
         let slow = self.slow.map_or(1.0, |slow| slow.factor.max(1.0));

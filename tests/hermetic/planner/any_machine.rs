@@ -90,7 +90,8 @@ proptest! {
     #[test]
     fn a_run_in_which_the_first_point_fits_never_ends_with_nothing((mut machine, budget) in any_machine()) {
         let course = run(&mut machine, budget);
-        let values = course.progress.iter().filter(|progress| progress.observed >= 6).count();
+        // Of dear trials four are enough for a value.
+        let values = course.progress.iter().filter(|progress| progress.observed >= 4).count();
         prop_assert!(values > 0, "{:?} of {budget} s, {} points, {} visits: no value, first {:?}",
             course.elapsed, machine.jobs.len(), course.visits.len(), course.progress[machine.first()]);
         prop_assert!(course.elapsed <= course.budget.mul_f64(1.25), "{:?} of {budget} s", course.elapsed);

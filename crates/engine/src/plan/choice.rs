@@ -76,7 +76,7 @@ impl Choosing<'_> {
     }
 
     /// The number of trials that a part still needs for a goal.
-    fn needed(&self, part: usize, goal: usize) -> usize {
+    pub(super) fn needed(&self, part: usize, goal: usize) -> usize {
         self.done[part].map_or(0, |done| goal.saturating_sub(done))
     }
 

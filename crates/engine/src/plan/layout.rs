@@ -24,6 +24,10 @@ const SHARES: f64 = 3.0;
 /// experiments, which were asked for by name, each may take [`SHARES`] times as much as with equal shares.
 const ONE_OF_MANY: f64 = 0.08;
 
+/// The share that one of many may take for the trials that its intervals need, and how many are many: each of fewer was asked for.
+const MOST_OF_MANY: f64 = 0.1;
+const MANY: f64 = 10.0;
+
 #[derive(Debug)]
 pub(super) struct Layout {
     /// The parts in the order of the report.
@@ -33,6 +37,8 @@ pub(super) struct Layout {
     pub(super) part_of: Vec<usize>,
     /// The share of a run that each experiment may take beyond the trials that its intervals need.
     pub(super) fair_shares: Vec<f64>,
+    /// The share that any of them may take with these.
+    pub(super) greatest_share: f64,
 }
 
 impl Layout {
@@ -42,8 +48,10 @@ impl Layout {
             parts: vec![],
             blocks: vec![vec![]; blocks],
             part_of: Vec::with_capacity(jobs.len()),
-            fair_shares: fair_shares(jobs),
+            fair_shares: vec![],
+            greatest_share: 1.0,
         };
+        layout.share(jobs);
         let mut places = BTreeMap::new();
         for (point, job) in jobs.iter().enumerate() {
             let part = *places.entry(job.trial).or_insert(layout.parts.len());
@@ -65,14 +73,18 @@ impl Layout {
     pub(super) fn points(&self, parts: &[usize]) -> Vec<usize> {
         parts.iter().flat_map(|part| self.parts[*part].points.iter().copied()).collect()
     }
-}
 
-fn fair_shares(jobs: &[Job]) -> Vec<f64> {
-    let mut points = vec![0.0; jobs.iter().map(|job| job.experiment + 1).max().unwrap_or(0)];
-    for job in jobs {
-        points[job.experiment] += 1.0;
+    /// Settles which share of a run each experiment may take.
+    fn share(&mut self, jobs: &[Job]) {
+        let mut points = vec![0.0; jobs.iter().map(|job| job.experiment + 1).max().unwrap_or(0)];
+        for job in jobs {
+            points[job.experiment] += 1.0;
+        }
+        let experiments = points.iter().filter(|mine| **mine > 0.0).count() as f64;
+        let equal = SHARES / experiments;
+        let fair =
+            |mine: &f64| (SHARES * mine / jobs.len() as f64).clamp(ONE_OF_MANY, equal.max(ONE_OF_MANY));
+        self.fair_shares = points.iter().map(fair).collect();
+        self.greatest_share = if experiments < MANY { f64::INFINITY } else { equal.max(MOST_OF_MANY) };
     }
-    let experiments = points.iter().filter(|mine| **mine > 0.0).count();
-    let most = (SHARES / experiments as f64).max(ONE_OF_MANY);
-    points.iter().map(|mine| (SHARES * mine / jobs.len() as f64).clamp(ONE_OF_MANY, most)).collect()
 }

@@ -198,8 +198,8 @@ impl Planner {
         if self.settled {
             return self.extend(now);
         }
-        self.goals = self.choose(now, self.affordable(now), self.longest());
         self.compare_prices();
+        self.goals = self.choose(now, self.affordable(now), self.longest());
         self.settled = true;
         Some(Step::Settle(self.settlement(now)))
     }
@@ -270,11 +270,13 @@ impl Planner {
         let done = self.done(now);
         let beyond = if self.has_value { OVERRUN_SHARE } else { OVERRUN_SHARE_WITHOUT_RESULT };
         let remaining = self.budget() * (1.0 + beyond) - now.elapsed;
-        if self.choosing(&done).seconds(&self.goals, self.observe) <= remaining {
-            return None;
-        }
+        let fits = self.choosing(&done).seconds(&self.goals, self.observe) <= remaining;
         let points_before = self.promised_points(&done);
-        let chosen = self.choose(now, remaining, self.observe);
+        let chosen = if fits {
+            self.limited(self.goals.clone(), now)
+        } else {
+            self.choose(now, remaining, self.observe)
+        };
         // Parts that were left out return only after the promise is kept.
         for (goal, chosen) in self.goals.iter_mut().zip(chosen).filter(|(goal, _)| **goal > 0) {
             *goal = chosen;
@@ -368,7 +370,7 @@ impl Planner {
 
     fn is_due(&self, part: usize, now: Now) -> bool {
         let lacks = done(&self.layout, part, now).is_some_and(|done| done < self.goals[part]);
-        lacks && !self.is_early_precise(part, now)
+        lacks && !self.has_enough_dear(part, now)
     }
 
     fn is_missing(&self, part: usize, now: Now) -> bool {
@@ -392,7 +394,7 @@ impl Planner {
 
     fn has_interval(&self, part: usize, now: Now) -> bool {
         let enough = done(&self.layout, part, now).is_some_and(|done| done >= self.promised());
-        enough || self.is_early_precise(part, now)
+        enough || self.has_enough_dear(part, now)
     }
 
     /// Whether the budget is too short for everything on any machine: then nothing is promised whose cost is unknown.

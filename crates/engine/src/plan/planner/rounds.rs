@@ -232,17 +232,30 @@ impl Planner {
         self.dear = DEAR * all / parts;
     }
 
-    /// Whether a part of dear trials is so precise with as many as an interval needs that two more are worth more elsewhere. Cheap ones
-    /// are made all the same: they may meet a state of the machine that is seldom.
-    pub(super) fn is_early_precise(&self, part: usize, now: Now) -> bool {
-        let of = &self.layout.parts[part];
+    /// Whether a part of dear trials has as many as an interval needs: the two more that others are promised are worth more elsewhere,
+    /// and come once that is done, if they bring its interval to the target. A main figure must be precise besides. Cheap trials are made
+    /// all the same: they may meet a state of the machine that is seldom.
+    pub(super) fn has_enough_dear(&self, part: usize, now: Now) -> bool {
         let enough = |progress: &Progress| {
-            progress.counted() >= MINIMUM_TRIALS && progress.is_surely_precise(self.settings.precision)
+            progress.counted() >= MINIMUM_TRIALS
+                && (self.gets_least(part) || progress.is_surely_precise(self.settings.precision))
         };
+        self.is_dear(part) && self.progress_of(part, now).all(enough)
+    }
+
+    /// Whether a part is promised no more trials than an interval needs: they are dear, and it is no main figure.
+    pub(super) fn gets_least(&self, part: usize) -> bool {
+        self.is_dear(part) && self.layout.parts[part].importance != Importance::Main
+    }
+
+    /// Whether a part's trials are dear, with its share of what prepares its block, in a run that chooses their number, and no line
+    /// needs more of them.
+    fn is_dear(&self, part: usize) -> bool {
+        let of = &self.layout.parts[part];
+        let preparation = self.prices.preparation[of.block] / self.layout.blocks[of.block].len() as f64;
         self.settings.trials.is_none()
             && !of.on_line
-            && of.points.iter().all(|point| enough(&now.progress[*point]))
-            && self.prices.visit(of.block, &[part], self.observe) > self.dear
+            && preparation + self.prices.own[part].at(self.observe) > self.dear
     }
 
     /// Whether the preparation of a block takes long.

@@ -2,9 +2,13 @@
 
 use super::{Now, OVERRUN_SHARE_WITHOUT_RESULT, PROMISED_SHARE, Phase, Planner};
 use crate::plan::choice::Choosing;
+use crate::plan::jobs::Importance;
+use crate::plan::layout::PlanPart;
 use crate::plan::pilot::Pilot;
 use crate::plan::settlement::{Price, Settlement, rounded_up};
 use crate::plan::step::Step;
+use fathom_core::sorting;
+use fathom_core::statistics::MINIMUM_TRIALS;
 use std::time::Duration;
 
 impl Planner {
@@ -38,23 +42,65 @@ impl Planner {
         self.limited(choice.goals, now)
     }
 
-    /// The goals, where an experiment that would take more than its share of the run gets as few trials as an interval needs.
-    fn limited(&self, mut goals: Vec<usize>, now: Now) -> Vec<usize> {
+    /// The goals, where parts of dear trials get as few as an interval needs, those of an experiment that would take more than its
+    /// share of the run no more than are promised, and the dearest of one that would take more than any may none.
+    pub(super) fn limited(&self, mut goals: Vec<usize>, now: Now) -> Vec<usize> {
         let done = self.done(now);
-        let choosing = self.choosing(&done);
-        let mut seconds = self.seconds_by_experiment.clone();
-        for (block, parts) in self.layout.blocks.iter().enumerate() {
-            let Some(first) = parts.first() else { continue };
-            seconds[self.layout.parts[*first].experiment] += choosing.seconds_of(block, &goals, self.observe);
+        for part in (0..goals.len()).filter(|part| self.gets_least(*part)) {
+            goals[part] = goals[part].min(MINIMUM_TRIALS.max(done[part].unwrap_or(0)));
         }
-        for (part, goal) in goals.iter_mut().enumerate().filter(|(part, _)| !self.layout.parts[*part].on_line)
-        {
-            let experiment = self.layout.parts[part].experiment;
-            if seconds[experiment] > self.layout.fair_shares[experiment] * self.budget() {
+        let seconds = self.seconds_of_experiments(&goals, &self.choosing(&done));
+        let share = |experiment: usize| self.layout.fair_shares[experiment] * self.budget();
+        for (part, goal) in goals.iter_mut().enumerate() {
+            let PlanPart { experiment, on_line, .. } = self.layout.parts[part];
+            if seconds[experiment] > share(experiment) && !on_line {
                 *goal = (*goal).min(self.promised().max(done[part].unwrap_or(0)));
             }
         }
+        for (experiment, seconds) in seconds.iter().enumerate() {
+            let beyond = seconds - self.layout.greatest_share * self.budget();
+            self.leave_out_the_dearest(experiment, beyond, &mut goals, &self.choosing(&done));
+        }
         goals
+    }
+
+    /// The time that each experiment has taken and would take with these goals, seconds.
+    fn seconds_of_experiments(&self, goals: &[usize], choosing: &Choosing) -> Vec<f64> {
+        let mut seconds = self.seconds_by_experiment.clone();
+        for (block, parts) in self.layout.blocks.iter().enumerate() {
+            let Some(first) = parts.first() else { continue };
+            seconds[self.layout.parts[*first].experiment] += choosing.seconds_of(block, goals, self.observe);
+        }
+        seconds
+    }
+
+    /// Leaves out the dearest blocks of an experiment, up to what takes it so many seconds beyond its share: costs may have grown since
+    /// they were chosen. Those with main figures stay.
+    fn leave_out_the_dearest(
+        &self,
+        experiment: usize,
+        mut beyond: f64,
+        goals: &mut [usize],
+        choosing: &Choosing,
+    ) {
+        let seconds_of = |block: usize, goals: &[usize]| choosing.seconds_of(block, goals, self.observe);
+        let may_go = |block: &usize| {
+            let mut parts = self.layout.blocks[*block].iter().map(|part| &self.layout.parts[*part]);
+            parts.all(|part| part.experiment == experiment && part.importance != Importance::Main)
+        };
+        let mut dearest: Vec<usize> = (0..self.layout.blocks.len()).filter(may_go).collect();
+        let each = |block: usize| seconds_of(block, goals) / self.layout.blocks[block].len().max(1) as f64;
+        sorting::by_number(&mut dearest, |block| -each(*block));
+        for block in dearest {
+            let seconds = seconds_of(block, goals);
+            if beyond <= 0.0 || seconds <= 0.0 {
+                break;
+            }
+            for part in &self.layout.blocks[block] {
+                goals[*part] = if choosing.needed(*part, goals[*part]) > 0 { 0 } else { goals[*part] };
+            }
+            beyond -= seconds;
+        }
     }
 
     /// Whether a part of known cost can still have its interval. Of the most important part this decides that time is kept for its
