@@ -42,9 +42,12 @@ pub struct Progress {
 
 impl Progress {
     /// Trials that count for one estimate: for short work those of one state of the core. Where the states change so often that
-    /// trials tell neither, two of them count as one.
+    /// trials tell neither, two of them count as one. Trials whose own evidence does not hold are kept where too few others are left, and
+    /// do not count.
     pub fn counted(&self) -> usize {
-        self.core.map_or(self.observed, |core| core.alone.max(core.shared).max(self.observed / 2))
+        let of_a_state =
+            |core: CoreTrials| core.alone.max(core.shared).max(self.observed / 2).min(self.observed);
+        self.core.map_or(self.observed, of_a_state)
     }
 
     /// Whether a trial with the core alone is wanted where the core is so at times, until there are this many.
@@ -150,6 +153,13 @@ mod tests {
     fn what_is_as_narrow_as_the_clock_allows_is_done() {
         assert!(!after(6, 0.1, Some(0), None).is_missing(0.05));
         assert!(after(6, 0.1, Some(0), None).is_missing(0.0), "whatever the clock allows");
+    }
+
+    #[test]
+    fn a_trial_whose_own_evidence_fails_does_not_count() {
+        let core = Some(CoreTrials { alone: 4, shared: 0 });
+        assert_eq!(Progress { trials: 4, observed: 3, core, ..Progress::default() }.counted(), 3);
+        assert_eq!(Progress { trials: 4, observed: 4, core, ..Progress::default() }.counted(), 4);
     }
 
     #[test]
