@@ -59,7 +59,7 @@ pub use explanation::{Explanation, MissTally};
 pub use furthest::furthest_misses;
 pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
-pub use influence_part::InfluencePart;
+pub use influence_part::{InfluencePart, MissMechanism};
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
 pub use mechanisms::{Mechanism, MechanismKind};
@@ -214,7 +214,9 @@ impl<'run> Results<'run> {
     #[must_use]
     pub fn only(mut self, is_wanted: impl Fn(&str) -> bool) -> Self {
         self.points.retain(|point| is_wanted(&point.experiment));
-        self.points.iter_mut().for_each(|point| point.influence = None);
+        for point in &mut self.points {
+            (point.influence, point.miss_mechanism) = (None, None);
+        }
         self.trends.retain(|trend| is_wanted(&trend.experiment));
         self.findings.retain(|(experiment, _)| is_wanted(experiment));
         self.levels.retain(|(experiment, _)| is_wanted(experiment));
