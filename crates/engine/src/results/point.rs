@@ -200,6 +200,11 @@ impl PointResult {
         self.figure().filter(|_| self.is_supported()).map(|figure| figure.merit())
     }
 
+    /// What the result is [worth](Found::worth) at least and at most; `None` if it is no figure that sentences may rest on.
+    pub fn worth(&self) -> Option<[f64; 2]> {
+        self.figure().filter(|_| self.is_supported()).map(|figure| figure.worth())
+    }
+
     /// Whether sentences may rest on its figure: its evidence holds, and work on two CPUs was at the distance of most of the time; at
     /// another it is of another state of the machine than the rest.
     pub(super) fn is_supported(&self) -> bool {

@@ -82,18 +82,19 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         )
     });
     let row = row.named("an open row of the DRAM, at most");
-    let rows = match beyond_rows {
-        Some(beyond) => statement!(
+    let rows = if let Some(beyond) = beyond_rows {
+        statement!(
             " Lines of a window also lie in fewer rows of the DRAM: one that is open already saves {row} at most (to close a row and to open \
              another: JEDEC), so {beyond} of the difference or more are not that; how the rest divides, no figure of this run tells.",
             beyond = beyond.named("the difference beyond an open row"),
             row
-        ),
-        None => statement!(
+        )
+    } else {
+        statement!(
             " Lines of a window also lie in fewer rows of the DRAM, of which one that is open already saves up to {row} (to close a row and \
              to open another: JEDEC).",
             row
-        ),
+        )
     };
     let over = if few_pages.is_some() { "to the load over few pages" } else { "measured" };
     let because = statement!(
