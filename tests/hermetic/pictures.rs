@@ -183,10 +183,10 @@ fn main_points<'a>(results: &'a Results, experiment: &'a str) -> Vec<&'a PointRe
     let landmarks = (shown.landmarks)(&results.run.header.machine);
     let points = measured(results, experiment);
     let of = |wanted: &Point| points.iter().copied().find(|point| point.point == *wanted);
-    let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
+    let worth = |point: &Point| of(point).and_then(PointResult::worth);
     let figures = shown.main_figures.iter().filter(|figure| !figure.slope);
     let chosen = figures.filter_map(|figure| {
-        of(figure.choose_best(points.iter().map(|point| &point.point), &landmarks, merit)?)
+        of(figure.choose_best(points.iter().map(|point| &point.point), &landmarks, worth).first()?)
     });
     chosen.collect()
 }

@@ -117,9 +117,9 @@ fn main_rows(results: &Results, experiment: &str) -> Vec<NamedRow> {
         }
         let measured = || results.of_experiment(experiment).filter(|point| point.estimate().is_some());
         let of = |place: &fathom::experiment::Point| measured().find(|point| point.point == *place);
-        let merit = |place: &_| of(place).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
+        let worth = |place: &_| of(place).and_then(PointResult::worth);
         Some(
-            of(figure.choose_best(measured().map(|point| &point.point), &landmarks, merit)?)?
+            of(figure.choose_best(measured().map(|point| &point.point), &landmarks, worth).first()?)?
                 .estimate()?
                 .value,
         )

@@ -3,6 +3,7 @@
 use super::words::{self, plural};
 use fathom_core::experiment::At::{Any, Name, Number};
 use fathom_core::experiment::Selector;
+use fathom_core::machine::{Cache, CpuSet};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
@@ -85,6 +86,38 @@ fn nearness(lines_ns: &[f64], load_ns: f64, is_guest: bool) -> Option<String> {
     let load = quantities::value(Unit::Nanoseconds, load_ns);
     Some(format!(
         "A load that no cache answers takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none{in_a_core}."
+    ))
+}
+
+/// A line that takes this many times what it takes at the shortest distance is in no cache of both CPUs, where no load from memory is known:
+/// the threads of a core are nearer than its neighbours by a factor of two.
+const BEYOND_ANY_CACHE: f64 = 3.0;
+
+/// That the run's two CPUs, which are said to share a cache, did not at all times; `None` where nothing shows it.
+pub(super) fn not_always_shared(results: &Results, cache: &Cache) -> Option<String> {
+    let settings = &results.run.header.settings;
+    let (one, other) = (settings.home, settings.partner?);
+    let is_of_both = |cpus: &CpuSet| cpus.contains(one) && cpus.contains(other);
+    let distances = results.cpu_distances.as_ref().filter(|_| cache.instances.iter().any(is_of_both))?;
+    let load = LOAD.found(&results.known()).map(|load| load.value);
+    let lines: Vec<(f64, f64)> = distances.distances.iter().map(|at| (at.line_ns, at.share)).collect();
+    beyond_a_cache(&lines, load).map(|apart| format!("; {apart}"))
+}
+
+/// What a line takes, and in what share of the time, while the CPUs share no cache: of at least two distances.
+fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<String> {
+    let shortest = lines.iter().map(|(line, _)| *line).reduce(f64::min)?;
+    let is_near = |line: f64| load_ns.is_none_or(|load| line / load > OF_MEMORY);
+    let is_beyond = |line: f64| line > BEYOND_ANY_CACHE * shortest && is_near(line);
+    let beyond = || lines.iter().filter(|(line, _)| is_beyond(*line));
+    let least = beyond().map(|(line, _)| *line).reduce(f64::min)?;
+    let share: f64 = beyond().map(|(_, share)| *share).sum();
+    let more = if beyond().count() > 1 { " or more" } else { "" };
+    Some(format!(
+        "in this run not at all times: a line took {}{more} between them for {} of the time, and at least {}",
+        quantities::value(Unit::Nanoseconds, least),
+        quantities::percent(share),
+        quantities::value(Unit::Nanoseconds, shortest)
     ))
 }
 
@@ -181,7 +214,21 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::nearness;
+    use super::{beyond_a_cache, nearness};
+
+    #[test]
+    fn a_cache_said_to_be_shared_is_not_while_a_line_takes_as_long_as_memory() {
+        let lines = [(32.9, 0.83), (164.0, 0.158), (16.6, 0.012)];
+        let said = beyond_a_cache(&lines, Some(161.0)).expect("a line beyond any cache");
+        assert!(
+            said.contains("took 164 ns between them for 15.8 % of the time, and at least 16.6 ns"),
+            "{said}"
+        );
+        assert!(beyond_a_cache(&lines, None).is_some(), "without a load from memory");
+        assert_eq!(beyond_a_cache(&[(32.9, 0.9), (16.6, 0.1)], None), None, "threads of a core");
+        assert_eq!(beyond_a_cache(&[(164.0, 1.0)], Some(161.0)), None, "one distance, whatever it is");
+        assert_eq!(beyond_a_cache(&lines, Some(400.0)), None, "as near as a slow cache");
+    }
 
     #[test]
     fn a_line_that_takes_as_long_as_a_load_from_memory_is_in_no_common_cache() {

@@ -26,6 +26,8 @@ pub(super) struct Main<'run> {
     pub leads: bool,
     /// Whether it is the best of several settings.
     pub is_best: bool,
+    /// How many other settings its run does not tell apart from it.
+    pub alike: usize,
     pub source: FigureSource<'run>,
 }
 
@@ -66,6 +68,14 @@ pub(super) fn all<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
     let mut names: Vec<&str> = results.points.iter().map(|point| point.experiment.as_str()).collect();
     names.dedup();
     names.into_iter().flat_map(of).collect()
+}
+
+/// The meaning of a name with several settings; `None` if no figure has one.
+pub(super) fn legend_of_alike<'a>(mut figures: impl Iterator<Item = &'a Main<'a>>) -> Option<&'static str> {
+    figures.any(|main| main.alike > 0).then_some(
+        "A or b, or n others, in a name: settings that this run does not distinguish from the best; the value is of the first in the plan, as \
+         the highest of them would be so by chance",
+    )
 }
 
 /// Removes figures until `most` remain: first those that do not lead, the last ranks first, and within a rank from the family that
@@ -285,6 +295,7 @@ pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run
                 role: None,
                 leads: false,
                 is_best: false,
+                alike: 0,
                 source: FigureSource::Point(point),
             }]
         }
@@ -339,18 +350,23 @@ fn choose<'run>(
         return slope(results, name, figure, landmarks);
     }
     let of = |point: &Point| measured.iter().copied().find(|one| one.point == *point);
-    let merit = |point: &Point| of(point).and_then(PointResult::merit).unwrap_or(f64::NEG_INFINITY);
+    let worth = |point: &Point| of(point).and_then(PointResult::worth);
     // The largest size that was measured is not the largest: without time for it there is no such figure.
     let planned = results.run.header.plan.iter().filter(|planned| planned.experiment == name);
     let unmeasured = planned.filter(|planned| planned.skip.is_none() && of(&planned.point).is_none());
     let points = measured.iter().map(|point| &point.point).chain(unmeasured.map(|planned| &planned.point));
-    let declared = of(figure.choose_best(points, landmarks, merit)?)?;
+    let alike = figure.choose_best(points, landmarks, worth);
+    let declared = of(alike.first()?)?;
     let point = of_level::representative(results, figure, declared, measured, landmarks)?;
-    let written = |name: &str, value: &Value| words::value(point, name, value);
-    let words = figure.label(&point.point, written);
+    let written = |of: &Point, name: &str, value: &Value| {
+        let result = measured.iter().find(|one| one.point == *of).copied().unwrap_or(point);
+        words::value(result, name, value)
+    };
+    let alike: Vec<&Point> = std::iter::once(&point.point).chain(alike.iter().copied().skip(1)).collect();
+    let words = figure.label(&alike, written);
     let placement = placement(figure, point, results.of_experiment(name));
     let placed = |words: String| shown_peer(&(words + &placement), &point.point);
-    let reader_name = figure.reader_label(&point.point, written).map(placed);
+    let reader_name = figure.reader_label(&alike, written).map(placed);
     let words = placed(words);
     Some(Main {
         name: reader_name.unwrap_or_else(|| of_experiment(name, &words)),
@@ -358,6 +374,7 @@ fn choose<'run>(
         role: Some(figure.words),
         leads: figure.leads,
         is_best: figure.is_best(),
+        alike: alike.len().saturating_sub(1),
         source: FigureSource::Point(point),
     })
 }
@@ -379,6 +396,7 @@ fn slope<'run>(
         role: Some(figure.words),
         leads: figure.leads,
         is_best: figure.is_best(),
+        alike: 0,
         source: FigureSource::Slope(trend),
     })
 }

@@ -10,8 +10,8 @@ use fathom_core::quantity::Unit;
 use fathom_core::sampling::Qualification;
 use fathom_core::sampling::clock::ClockKind;
 use fathom_core::statistics;
-use fathom_engine::record::{Ending, Header, PeerKind};
-use fathom_engine::results::{Disturbance, PointResult, Results, TrendResult};
+use fathom_engine::record::{Ending, Header, PeerKind, Run};
+use fathom_engine::results::{CounterStep, Disturbance, PointResult, Results, TrendResult};
 
 /// The machine in a line: processor, hypervisor, kernel.
 pub fn machine(machine: &Machine) -> String {
@@ -97,7 +97,8 @@ pub(super) fn ending(results: &Results) -> String {
 const LEAST_SPREAD: f64 = 1e-6;
 
 /// The clock and how it was qualified, in a sentence or two.
-pub(super) fn clock(clock: &Qualification) -> String {
+pub(super) fn clock(run: &Run) -> String {
+    let clock = &run.header.clock;
     let name = match clock.kind {
         ClockKind::Counter => "the processor's tick counter",
         ClockKind::MonotonicRaw => "clock_gettime(CLOCK_MONOTONIC_RAW)",
@@ -111,14 +112,29 @@ pub(super) fn clock(clock: &Qualification) -> String {
         .as_ref()
         .map(|why| format!(" The processor's counter was not used: {why}."))
         .unwrap_or_default();
+    let step = CounterStep::of(run).map(|step| in_steps(step, clock)).unwrap_or_default();
     format!(
         "All times are read from {name}: {}, so a tick is {}, within {} of the kernel's clock. Two readings in a row are \
-         equal or at least {} apart, and {} in the mean; it {steps}.{rejected}",
+         equal or at least {} apart, and {} in the mean{step}; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
         quantities::value(Unit::Nanoseconds, 1e9 / clock.ticks_per_second),
         quantities::percent((clock.frequency_spread_ppm / 1e6).max(LEAST_SPREAD)),
         quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
         quantities::value(Unit::Nanoseconds, clock.overhead_ns()),
+    )
+}
+
+/// The step of the counter, beside the least distance of two readings.
+fn in_steps(step: CounterStep, clock: &Qualification) -> String {
+    let long = step.ticks as f64 / clock.ticks_per_second * 1e9;
+    let of = match step.share {
+        share if share < 1.0 => format!("{} of ", quantities::percent(share)),
+        _ => "all of ".to_owned(),
+    };
+    format!(
+        "; the counter itself advances in steps of {}, of which {of}{} recorded durations are whole multiples",
+        quantities::value(Unit::Nanoseconds, long),
+        quantities::count(step.durations)
     )
 }
 

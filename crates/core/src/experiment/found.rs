@@ -254,6 +254,15 @@ impl Found {
         }
     }
 
+    /// What it is [worth](Found::merit) at least and at most.
+    pub fn worth(&self) -> [f64; 2] {
+        let most = match self.dimension {
+            Dimension::Of(unit) if unit.kind() != Kind::Rate => -self.at_least(),
+            _ => self.measured.ends().map_or(self.measured.value, |(_, high)| high),
+        };
+        [self.merit(), most]
+    }
+
     /// Whether the intervals show a difference; `None` if either has none. That none is shown does not show that there is none: for
     /// that ask [`Found::is_like`].
     pub fn differs_from(&self, other: &Found) -> Option<bool> {

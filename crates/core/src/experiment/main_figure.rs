@@ -54,42 +54,81 @@ impl MainFigure {
         points: impl Iterator<Item = &'a Point>,
         landmarks: &[Landmark],
     ) -> Option<&'a Point> {
-        self.choose_best(points, landmarks, |_| 0.0)
+        self.candidates(points, landmarks).first().copied()
     }
 
-    /// The same with known results: if the figure is the best over a parameter, the point with the highest `merit`; of several,
-    /// the first.
+    /// The same with known results: if the figure is the best over a parameter, all points that the results do not tell apart from the
+    /// best, in the order of the sweep. `worth` is the least and the greatest [worth](super::Found::worth) of a point's result, `None`
+    /// without one. The figure is the first of them, which no result chose: the highest of several alike is so by chance, and the more of
+    /// them there are, the further above what it is (selection bias).
+    ///
+    /// Told apart from the best is what is at most worth less than another at least: two intervals of 95 % that do not overlap are so by
+    /// chance once in 180 (normal), which of ten settings allows for the nine comparisons (Bonferroni; Hsu 1984, multiple comparisons with
+    /// the best).
     pub fn choose_best<'a>(
         &self,
         points: impl Iterator<Item = &'a Point>,
         landmarks: &[Landmark],
-        merit: impl Fn(&Point) -> f64,
-    ) -> Option<&'a Point> {
-        let mut candidates: Vec<&Point> = points.collect();
-        self.at.narrow(&mut candidates, None, landmarks);
-        if self.best_over().next().is_none() {
-            return candidates.first().copied();
-        }
-        // `max_by` returns the last of equals, which is the first of the sweep.
-        candidates.into_iter().rev().max_by(|one, other| merit(one).total_cmp(&merit(other)))
+        worth: impl Fn(&Point) -> Option<[f64; 2]>,
+    ) -> Vec<&'a Point> {
+        let candidates = self.candidates(points, landmarks);
+        let least = candidates.iter().filter_map(|point| worth(point)).map(|[least, _]| least);
+        let Some(best) = least.reduce(f64::max).filter(|_| self.is_best()) else {
+            return candidates.into_iter().take(1).collect();
+        };
+        let is_alike = |point: &&Point| worth(point).is_some_and(|[_, most]| most >= best);
+        candidates.into_iter().filter(is_alike).collect()
     }
 
-    /// The name of a point's figure, with the values of the parameters over which it is the best, and of the one in its name, each
-    /// formatted by `written`.
-    pub fn label(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
-        self.labelled(self.words, point, written)
+    /// The points that satisfy the setting, whatever is the best over.
+    fn candidates<'a>(
+        &self,
+        points: impl Iterator<Item = &'a Point>,
+        landmarks: &[Landmark],
+    ) -> Vec<&'a Point> {
+        let mut candidates: Vec<&Point> = points.collect();
+        self.at.narrow(&mut candidates, None, landmarks);
+        candidates
+    }
+
+    /// The name of the figure of points that are not told apart, of which the first has its value, with the values of the parameters over
+    /// which it is the best, and of the one in its name, each formatted by `written`: `read (avx2 or sse)`, `read (avx2 or 3 others)`.
+    pub fn label(&self, points: &[&Point], written: impl Fn(&Point, &str, &Value) -> String) -> String {
+        self.labelled(self.words, points, written)
     }
 
     /// Its name for readers who know no experiment, with the same values; `None` if it has none.
-    pub fn reader_label(&self, point: &Point, written: impl Fn(&str, &Value) -> String) -> Option<String> {
-        (!self.name.is_empty()).then(|| self.labelled(self.name, point, written))
+    pub fn reader_label(
+        &self,
+        points: &[&Point],
+        written: impl Fn(&Point, &str, &Value) -> String,
+    ) -> Option<String> {
+        (!self.name.is_empty()).then(|| self.labelled(self.name, points, written))
     }
 
-    fn labelled(&self, words: &str, point: &Point, written: impl Fn(&str, &Value) -> String) -> String {
-        let named = self.best_over().chain([self.with]).filter(|name| !name.is_empty());
-        let best = named.filter_map(|name| Some(written(name, point.get(name)?)));
-        let best: Vec<String> = best.collect();
-        if best.is_empty() { words.to_owned() } else { format!("{words} ({})", best.join(", ")) }
+    fn labelled(
+        &self,
+        words: &str,
+        points: &[&Point],
+        written: impl Fn(&Point, &str, &Value) -> String,
+    ) -> String {
+        let setting = |point: &Point| {
+            let named = self.best_over().chain([self.with]).filter(|name| !name.is_empty());
+            let values = named.filter_map(|name| Some(written(point, name, point.get(name)?)));
+            values.collect::<Vec<_>>().join(", ")
+        };
+        let settings: Vec<String> = points.iter().map(|point| setting(point)).collect();
+        match settings.as_slice() {
+            [] => words.to_owned(),
+            [first, ..] if first.is_empty() => words.to_owned(),
+            [only] => format!("{words} ({only})"),
+            [one, other] if !one.contains(", ") => format!("{words} ({one} or {other})"),
+            [one, _] => format!("{words} ({one}, or 1 other)"),
+            [one, others @ ..] if one.contains(", ") => {
+                format!("{words} ({one}, or {} others)", others.len())
+            }
+            [one, others @ ..] => format!("{words} ({one} or {} others)", others.len()),
+        }
     }
 
     /// Whether its point is the best of several settings.
@@ -150,24 +189,45 @@ mod tests {
     fn the_best_over_a_parameter_is_the_one_of_the_most_merit_and_is_named() {
         const BEST: MainFigure = MainFigure::of("x", &[("size", At::Most), ("order", At::Best)]);
         const OVER_BOTH: MainFigure = MainFigure::of("x", &[("order", At::Best), ("size", At::Best)]);
-        let written = |_: &str, value: &Value| value.to_string();
+        let written = |_: &Point, _: &str, value: &Value| value.to_string();
         let point = |order: &str, size| Point::new().named(&ORDER, order).with(&SIZE, size);
         let points = [point("even", 64), point("odd", 64), point("random", 64), point("small", 8)];
-        let merit = |point: &Point| match point.name(&ORDER) {
-            "even" => f64::NEG_INFINITY,
-            "small" => 9.0,
-            _ => 2.0,
+        let worth = |point: &Point| match point.name(&ORDER) {
+            "even" => None,
+            "small" => Some([9.0, 10.0]),
+            "odd" => Some([1.5, 2.5]),
+            _ => Some([2.0, 3.0]),
         };
-        let best = BEST.choose_best(points.iter(), &[], merit).unwrap();
+        let alike = BEST.choose_best(points.iter(), &[], worth);
         assert_eq!(
-            (best.name(&ORDER), &*BEST.label(best, written)),
-            ("odd", "x (odd)"),
-            "the first of the best"
+            BEST.label(&alike, written),
+            "x (odd or random)",
+            "the first of those that are not told apart"
         );
-        let best = OVER_BOTH.choose_best(points.iter(), &[], merit).unwrap();
-        assert_eq!(OVER_BOTH.label(best, written), "x (small, 8)", "every value that was chosen is named");
+        let best = OVER_BOTH.choose_best(points.iter(), &[], worth);
+        assert_eq!(OVER_BOTH.label(&best, written), "x (small, 8)", "every value that was chosen is named");
         assert_eq!(BEST.choose(points.iter(), &[]), Some(&points[0]), "of which nothing is known");
-        assert_eq!(MainFigure::of("x", &[]).label(best, written), "x");
-        assert_eq!(MainFigure::of("x", &[]).with("size").label(&point("odd", 64), written), "x (64)");
+        assert_eq!(MainFigure::of("x", &[]).label(&best, written), "x");
+        assert_eq!(MainFigure::of("x", &[]).with("size").label(&[&point("odd", 64)], written), "x (64)");
+    }
+
+    /// The most of several alike is not their rate: whichever is the most by chance, the first of the sweep is shown.
+    #[test]
+    fn of_settings_that_are_not_told_apart_no_result_chooses() {
+        const BEST: MainFigure = MainFigure::of("x", &[("order", At::Best)]);
+        let points = ["a", "b", "c", "d"].map(|order| Point::new().named(&ORDER, order));
+        let chosen = |rates: [f64; 4]| {
+            let worth = |point: &Point| {
+                let place = points.iter().position(|one| one == point)?;
+                Some([rates[place] - 1.0, rates[place] + 1.0])
+            };
+            let alike = BEST.choose_best(points.iter(), &[], worth);
+            BEST.label(&alike, |_, _, value| value.to_string())
+        };
+        assert_eq!(chosen([35.0, 36.0, 35.5, 30.0]), "x (a or 2 others)");
+        assert_eq!(chosen([35.0, 34.0, 36.5, 30.0]), "x (a or c)");
+        assert_eq!(chosen([33.0, 36.0, 30.0, 30.0]), "x (b)", "told apart");
+        let unknown = BEST.choose_best(points.iter(), &[], |_| None);
+        assert_eq!(unknown, [&points[0]], "of which nothing is known");
     }
 }

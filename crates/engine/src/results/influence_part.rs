@@ -16,6 +16,17 @@ pub struct InfluencePart {
     pub of_difference: Option<Statement>,
 }
 
+/// What a mechanism of the run has of a missed prediction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MissMechanism {
+    /// The name of the mechanism.
+    pub mechanism: &'static str,
+    /// What the run measured of it, in a clause.
+    pub statement: Statement,
+    /// Whether the figure without it is as predicted, within the intervals.
+    pub accounts: bool,
+}
+
 impl InfluencePart {
     /// The least share of what the figure takes beyond a lesser one, of which the part is not known: the part may be all of that one.
     /// `lesser` is the lesser one over the figure. None where the part may be no greater there.

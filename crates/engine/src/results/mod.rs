@@ -9,6 +9,7 @@ mod by_end;
 mod choices;
 mod clauses;
 mod core_cycles;
+mod counter_step;
 mod core_frequency;
 mod core_state;
 mod core_use;
@@ -51,6 +52,7 @@ pub use clauses::ClauseAnswer;
 pub use core_frequency::{by_chain, core_hz, core_hz_of};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
+pub use counter_step::CounterStep;
 pub use cpu_distance::{CpuDistance, CpuDistances, LINE_HAND_OVER, is_of_both};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use disturbance::Disturbance;
@@ -59,7 +61,7 @@ pub use explanation::{Explanation, MissTally};
 pub use furthest::furthest_misses;
 pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
-pub use influence_part::InfluencePart;
+pub use influence_part::{InfluencePart, MissMechanism};
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
 pub use mechanisms::{Mechanism, MechanismKind};
@@ -214,7 +216,9 @@ impl<'run> Results<'run> {
     #[must_use]
     pub fn only(mut self, is_wanted: impl Fn(&str) -> bool) -> Self {
         self.points.retain(|point| is_wanted(&point.experiment));
-        self.points.iter_mut().for_each(|point| point.influence = None);
+        for point in &mut self.points {
+            (point.influence, point.miss_mechanism) = (None, None);
+        }
         self.trends.retain(|trend| is_wanted(&trend.experiment));
         self.findings.retain(|(experiment, _)| is_wanted(experiment));
         self.levels.retain(|(experiment, _)| is_wanted(experiment));

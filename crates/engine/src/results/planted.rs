@@ -53,6 +53,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         explanation: None,
         because: None,
         influence: None,
+        miss_mechanism: None,
         denied_by: None,
     }
 }

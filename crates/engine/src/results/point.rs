@@ -8,7 +8,7 @@ use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
 use super::headline::Headline;
-use super::influence_part::InfluencePart;
+use super::influence_part::{InfluencePart, MissMechanism};
 use super::known_states::KnownStates;
 use super::mixture::{self, MachineState, Mixture};
 use super::outcome::{self, Outcome};
@@ -102,6 +102,8 @@ pub struct PointResult {
     pub because: Option<Statement>,
     /// The part of it that a mechanism of the run accounts for, where that counts and can be computed.
     pub influence: Option<InfluencePart>,
+    /// What a mechanism of the run has of its missed prediction.
+    pub miss_mechanism: Option<MissMechanism>,
     /// What another measurement of the same operation gave, in this figure's unit, where a cross-check shows that the two are apart; of several
     /// the furthest.
     pub denied_by: Option<Found>,
@@ -196,6 +198,11 @@ impl PointResult {
     /// one with the highest.
     pub fn merit(&self) -> Option<f64> {
         self.figure().filter(|_| self.is_supported()).map(|figure| figure.merit())
+    }
+
+    /// What the result is [worth](Found::worth) at least and at most; `None` if it is no figure that sentences may rest on.
+    pub fn worth(&self) -> Option<[f64; 2]> {
+        self.figure().filter(|_| self.is_supported()).map(|figure| figure.worth())
     }
 
     /// Whether sentences may rest on its figure: its evidence holds, and work on two CPUs was at the distance of most of the time; at
@@ -312,6 +319,7 @@ fn judge(
         explanation: None,
         because: None,
         influence: None,
+        miss_mechanism: None,
         denied_by: None,
         samples,
     }

@@ -107,6 +107,8 @@ pub struct PointDistance {
     pub trials: usize,
     /// The other distance with the most trials, its value, and their number; `None` without a trial there.
     pub other: Option<(CpuDistance, Estimate, usize)>,
+    /// The medians of the trials at the figure's distance and at the other one.
+    pub medians: [Vec<f64>; 2],
 }
 
 impl PointDistance {
@@ -135,8 +137,16 @@ impl PointDistance {
             let headline = Headline::from(run, planned.unit, trials, &visits)?;
             Some((*at, headline.estimate, trials.len()))
         };
+        let medians = |trials: &[&Trial]| {
+            let visits = Visits::of(run, planned, trials, KnownStates::default());
+            visits.by_round().into_iter().map(|(_, median)| median).collect()
+        };
         let (at, trials) = &divided.main;
         PointDistance {
+            medians: [
+                medians(trials),
+                divided.other.as_ref().map(|(_, trials)| medians(trials)).unwrap_or_default(),
+            ],
             at: *at,
             of_several: divided.of_several,
             trials: trials.len(),

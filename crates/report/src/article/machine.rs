@@ -16,7 +16,7 @@ pub(super) fn of(results: &Results) -> Section {
     let header = &results.run.header;
     let route = header.machine.peer_route.as_ref();
     let peer = header.peer.as_deref().map(|peer| description::of_peer(peer, route)).unwrap_or_default();
-    let parts = description::sections(&header.machine).into_iter().chain(peer);
+    let parts = described(results).into_iter().chain(peer);
     let parts = parts.filter(|part| !part.rows.is_empty()).enumerate();
     let folded = |(place, part): (usize, description::FactSection)| Block::Folded {
         summary: part.title.clone().into(),
@@ -41,6 +41,19 @@ pub(super) fn of(results: &Results) -> Section {
             .chain(raw(results))
             .collect(),
     })
+}
+
+/// The description, with what this run measured that a fact denies.
+fn described(results: &Results) -> Vec<description::FactSection> {
+    let machine = &results.run.header.machine;
+    let mut sections = description::sections(machine);
+    for cache in machine.caches.value().into_iter().flatten() {
+        let Some(denied) = cpu_distance::not_always_shared(results, cache) else { continue };
+        let name = description::cache_name(cache);
+        let rows = sections.iter_mut().flat_map(|section| &mut section.rows);
+        rows.filter(|row| row.name == name && !row.unknown).for_each(|row| row.value.push_str(&denied));
+    }
+    sections
 }
 
 /// The contents of files from which facts were read.
@@ -110,7 +123,7 @@ const FACTS: &[(&str, &[&str])] = &[
 
 /// The machine in one table, each fact with what it was read from; of an unknown one the reason.
 fn in_brief(results: &Results) -> Table {
-    let described = description::sections(&results.run.header.machine);
+    let described = described(results);
     let mut table = Table::new(Key::of("machine-table"), "The machine, the system and the program.")
         .columns([Column::words("fact"), Column::words("value, with its unit"), Column::words("read from")]);
     for (title, names) in FACTS {

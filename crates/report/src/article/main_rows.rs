@@ -38,6 +38,7 @@ impl<'run> MainRows<'run> {
             role: None,
             leads: false,
             is_best: false,
+            alike: 0,
             source: FigureSource::Point(point),
         });
         let slopes = rows.into_iter().filter(|row| matches!(row.source, FigureSource::Slope(_)));

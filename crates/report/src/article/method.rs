@@ -13,7 +13,7 @@ pub(super) fn of(results: &Results) -> Section {
     let settings = &results.run.header.settings;
     let trial = quantities::value(Unit::Nanoseconds, settings.trial_ns as f64);
     Section::new(Key::of("method"), "Method")
-        .say(run::clock(&results.run.header.clock))
+        .say(run::clock(results.run))
         .say(format!(
             "Every trial is a fresh process that observes for {trial} in the first round (in later rounds, for as \
              long as the remaining time allows), with random environment size, stack offset and buffer offset. Points \

@@ -224,6 +224,11 @@ fn with_interval(row: &OperationRow) -> String {
 
 /// Its cause, or where it has none how much of what was not predicted a mechanism of this run accounts for.
 fn influenced(point: &PointResult, cause: String) -> Text {
+    if let Some(of) = point.miss_mechanism.as_ref().filter(|_| [WITHIN, FURTHER].contains(&cause.as_str())) {
+        let lead = if of.accounts { String::new() } else { cause + "; " };
+        return Text::plain(lead + &crate::finding::text(&of.statement) + ": ")
+            .and(Text::to(&Key::of("mechanisms")));
+    }
     let part = point.influence.as_ref().filter(|_| cause == WITHIN);
     match part.and_then(|part| part.of_difference.as_ref()) {
         Some(part) => Text::plain(crate::finding::text(part) + ": ").and(Text::to(&Key::of("mechanisms"))),
@@ -257,7 +262,7 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::NotExplained), _) if is_among_published => {
             format!("further than a factor of two, {PUBLISHED}")
         }
-        (Some(Explanation::NotExplained), _) => "further than a factor of two, not explained".to_owned(),
+        (Some(Explanation::NotExplained), _) => FURTHER.to_owned(),
         (None, Some(factor)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
             (Some(by_end), measured, prediction) => {
                 let became = format!("an input became another: with it {}", quantities::factor(by_end));
@@ -282,6 +287,9 @@ fn cause(point: &PointResult) -> String {
 
 /// What is said of a result that is within [`FAIR`] of its prediction, and not like it.
 const WITHIN: &str = "within a factor of two, not explained";
+
+/// What is said of a result that is further than [`FAIR`] from its prediction for certain, without a cause.
+const FURTHER: &str = "further than a factor of two, not explained";
 
 /// What is said of a result in two states, of which each is near its prediction, or one, or of which one is within [`FAIR`] of it.
 const EACH_STATE: &str = "each of its states is within a factor of 1.25";

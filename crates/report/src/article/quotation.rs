@@ -3,7 +3,7 @@
 use crate::main_figures::{FigureSource, Main};
 use crate::paper::Text;
 use crate::precision::USEFUL;
-use crate::{denied, occupancy};
+use crate::{denied, main_figures, occupancy};
 use fathom_core::experiment::{CoreUse, Prediction};
 use fathom_engine::results::PointResult;
 
@@ -105,12 +105,14 @@ pub(super) fn value(main: &Main, written: String) -> Text {
     if Quotation::of(main).is_allowed() { Text::strong(written) } else { Text::plain(written) }
 }
 
-/// The meaning of the sign below a table; empty if no figure has it.
-pub(super) fn legend<'a>(mut figures: impl Iterator<Item = &'a Main<'a>>) -> String {
-    if figures.all(|main| Quotation::of(main).is_allowed()) {
-        return String::new();
-    }
-    format!(" {MARK}: not quotable (interval missing or too wide, no evidence, or a limit).")
+/// The meaning of the sign below a table, and of names with several settings; empty if no figure has either.
+pub(super) fn legend<'a>(figures: impl Iterator<Item = &'a Main<'a>> + Clone) -> String {
+    let alike = main_figures::legend_of_alike(figures.clone()).map(|words| format!(" {words}."));
+    let not_quotable = figures
+        .clone()
+        .any(|main| !Quotation::of(main).is_allowed())
+        .then(|| format!(" {MARK}: not quotable (interval missing or too wide, no evidence, or a limit)."));
+    alike.unwrap_or_default() + &not_quotable.unwrap_or_default()
 }
 
 /// The state of the core of a figure; of work that is not short a mixture where the core was shared at times.

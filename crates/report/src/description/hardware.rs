@@ -182,7 +182,7 @@ pub(super) fn caches(machine: &Machine) -> Vec<FactRow> {
 }
 
 /// `L1d`, `L2`.
-pub(super) fn cache_name(cache: &Cache) -> String {
+pub(crate) fn cache_name(cache: &Cache) -> String {
     let kind = match cache.kind {
         CacheKind::Data => "d",
         CacheKind::Instruction => "i",

@@ -5,6 +5,8 @@ mod hardware;
 mod row;
 mod system;
 
+pub(super) use hardware::cache_name;
+
 use crate::form::{self, Facts};
 use crate::text::{Style, clean, display_width};
 use fathom_core::machine::{Fact, Machine, Route};

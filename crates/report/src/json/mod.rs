@@ -20,7 +20,7 @@ use fathom_core::sampling::Qualification;
 use fathom_core::statistics::Interval;
 use fathom_engine::record::{Closing, Peer, Resumed, Settings, Tool, Verification};
 use fathom_engine::results::{
-    Accuracy, Beginnings, CLOSE, FAIR, Results, RunTime, Share, Tally, TrendResult,
+    Accuracy, Beginnings, CLOSE, CounterStep, FAIR, Results, RunTime, Share, Tally, TrendResult,
 };
 use serde::Serialize;
 
@@ -33,6 +33,9 @@ struct RunEntry<'run> {
     tool: &'run Tool,
     settings: &'run Settings,
     clock: &'run Qualification,
+    /// Absent where the recorded durations show none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    counter_step: Option<CounterStepReport>,
     machine: &'run Machine,
     /// The second host; absent if the run has none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +129,7 @@ fn report<'run>(
         tool: &run.header.tool,
         settings: &run.header.settings,
         clock: &run.header.clock,
+        counter_step: CounterStep::of(run).map(CounterStepReport::from),
         machine: &run.header.machine,
         peer: run.header.peer.as_deref(),
         verification: run.header.verification.as_deref(),
@@ -257,4 +261,17 @@ fn tally(tally: &Tally) -> TallyReport<'_> {
 fn share(share: &Share) -> ShareReport {
     let (low, high) = share.interval.map(|interval| (interval.low, interval.high)).unzip();
     ShareReport { points: share.points, share: share.share, low, high }
+}
+
+#[derive(Serialize)]
+struct CounterStepReport {
+    ticks: u64,
+    share: f64,
+    durations: usize,
+}
+
+impl From<CounterStep> for CounterStepReport {
+    fn from(CounterStep { ticks, share, durations }: CounterStep) -> Self {
+        CounterStepReport { ticks, share, durations }
+    }
 }

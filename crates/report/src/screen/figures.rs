@@ -5,7 +5,7 @@ use crate::paper::Sign;
 use crate::text::{Style, clean, clipped_to, display_width, distinct_names};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
-use crate::{cpu_distance, occupancy, states};
+use crate::{cpu_distance, main_figures, occupancy, states};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_core::quantities;
 use fathom_engine::results::Results;
@@ -149,7 +149,11 @@ fn legend(
     let checked = (width < WIDE).then(|| {
         format!("{}, {}: the check of the operation passed, failed", Sign::Holds.mark(), Sign::Fails.mark())
     });
-    let all = [checked, share, frequency, distance, both, several, usual];
+    let alike = main_figures::legend_of_alike(shown.iter().map(|figure| &figure.main));
+    let alike = alike.map(|_| {
+        "or n others: settings not distinguished from the best; of the first in the plan".to_owned()
+    });
+    let all = [checked, share, frequency, distance, both, several, alike, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

@@ -2,7 +2,7 @@
 //! What makes figures better (read-ahead) does so on other machines as well, and is no reason for a difference from them.
 
 use super::{Mechanism, MechanismKind, common_limit, device_limit, kernel_entry, process, read_around};
-use super::{shared_path, wake_up};
+use super::{path_of_misses, shared_path, wake_up};
 use crate::results::accuracy::CLOSE;
 use crate::results::influence_part::InfluencePart;
 use crate::results::{PointResult, vm_exit};
@@ -58,6 +58,7 @@ pub fn mark(points: &mut [PointResult], known: &Known, mechanisms: &[Mechanism])
     for point in points.iter_mut().filter(|point| point.evidence_holds()) {
         point.influence = at_work.iter().find_map(|influence| part_of(point, influence, (known, &predicted)));
     }
+    path_of_misses::mark(points, known, mechanisms);
 }
 
 /// What was predicted of every point before anything was measured, as if it had been measured: a prediction that takes figures of the run

@@ -13,6 +13,7 @@ mod idle_time;
 mod influence;
 mod kernel_entry;
 mod lines_in_flight;
+pub(super) mod path_of_misses;
 mod process;
 mod processes_made;
 mod read_ahead;

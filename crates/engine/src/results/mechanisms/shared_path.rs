@@ -12,8 +12,8 @@ use fathom_core::statistics;
 pub(super) const RULE: Rule = Rule {
     name: "shared_path",
     condition: "two threads move more of memory together, by more than a factor of 1.25, while a cache line takes longer between their \
-                CPUs: significantly by one method, or in the median of methods of which so many move more that chance would give as many \
-                in at most one of 64 runs",
+                CPUs: significantly by one method, or in the median of methods of which so many move more, or of which each moves more in \
+                so many trials, that chance would give it in at most one of 64 runs",
     judge,
     points: &[TOGETHER],
 };
@@ -29,6 +29,17 @@ pub(super) const TOGETHER: Selector = Selector::only(
 struct AtDistance {
     line_ns: f64,
     rate: Found,
+    /// How many trials it has, and the least and the greatest of their medians.
+    trials: usize,
+    ends: [f64; 2],
+}
+
+impl AtDistance {
+    fn of(line_ns: f64, rate: Found, medians: &[f64]) -> Self {
+        let least = medians.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = medians.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        AtDistance { line_ns, rate, trials: medians.len(), ends: [least, most] }
+    }
 }
 
 pub(super) fn judge(premises: &Premises) -> Option<Conclusion> {
@@ -45,9 +56,13 @@ fn at_two_distances(
         of.selects(&point.experiment, &point.point, machine) && point.point.number_of("threads") == Some(2)
     };
     premises.points.iter().filter(is_of_two).filter_map(|point| {
-        let [near, far] = point
-            .near_and_far()?
-            .map(|(at, estimate)| AtDistance { line_ns: at.line_ns, rate: Found::of(estimate, point.unit) });
+        let [near, far] =
+            point.near_and_far()?.map(|(at, estimate)| (at.line_ns, Found::of(estimate, point.unit)));
+        let distance = point.cpu_distance.as_ref()?;
+        let [own, other] = &distance.medians;
+        let is_own = |line_ns: f64| line_ns.total_cmp(&distance.at.line_ns).is_eq();
+        let at = |(line_ns, rate)| AtDistance::of(line_ns, rate, if is_own(line_ns) { own } else { other });
+        let [near, far] = [near, far].map(at);
         let what = format!("{}, {}", point.point.name_of("kind")?, point.point.name_of("method")?);
         Some((what, near, far))
     })
@@ -87,6 +102,25 @@ fn is_by_number(ratios: &[f64]) -> bool {
     chance(more, ratios.len()) <= CHANCE && statistics::median(ratios).is_some_and(|ratio| ratio > CLOSE)
 }
 
+/// The chance that every one of so many trials exceeds every one of so many others, if the two were alike (an exact test of ranks:
+/// Wilcoxon 1945, Mann and Whitney 1947): one over the number of ways to choose the trials.
+fn chance_of_ranks(near: usize, far: usize) -> f64 {
+    (1..=far).fold(1.0, |chance, place| chance * place as f64 / (near + place) as f64)
+}
+
+/// Whether the trials show it: of each method every one farther apart exceeds every one nearer. Methods that were measured by the
+/// same visits are as one, so that several say no more than the one with the fewest trials.
+fn is_by_ranks(rates: &[(String, AtDistance, AtDistance)]) -> bool {
+    let is_apart = |near: &AtDistance, far: &AtDistance| far.ends[0] > near.ends[1];
+    let chances =
+        rates.iter().map(
+            |(_, near, far)| {
+                if is_apart(near, far) { chance_of_ranks(near.trials, far.trials) } else { 1.0 }
+            },
+        );
+    chances.reduce(f64::max).is_some_and(|chance| chance <= CHANCE)
+}
+
 /// The rates at the pair of distances at which there are most of them.
 fn of_one_pair(mut rates: Vec<(String, AtDistance, AtDistance)>) -> Vec<(String, AtDistance, AtDistance)> {
     let pairs: Vec<[f64; 2]> = rates.iter().map(|(_, near, far)| [near.line_ns, far.line_ns]).collect();
@@ -105,14 +139,14 @@ fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion>
     let rates = of_one_pair(rates);
     let all = rates.len();
     let ratios: Vec<f64> = rates.iter().map(|(_, near, far)| far.rate.value / near.rate.value).collect();
-    let is_by_number = is_by_number(&ratios);
+    let is_by_all = is_by_number(&ratios) || is_by_ranks(&rates);
     let is_more = |near: Found, far: Found| far.value > CLOSE * near.value;
     let is_surely_more =
         |near: Found, far: Found| is_more(near, far) && far.differs_from(&near) == Some(true);
     let surely: Vec<_> = rates
         .into_iter()
         .filter(|(_, near, far)| {
-            is_surely_more(near.rate, far.rate) || is_by_number && is_more(near.rate, far.rate)
+            is_surely_more(near.rate, far.rate) || is_by_all && is_more(near.rate, far.rate)
         })
         .collect();
     // What is certain of the ratio; of methods without an interval the ratio.
@@ -148,7 +182,8 @@ mod tests {
     fn at(line_ns: f64, rate: f64, width: f64) -> AtDistance {
         let interval = Some(Interval { low: rate - width, high: rate + width });
         let measured = Measured { value: rate, interval };
-        AtDistance { line_ns, rate: Found::measured(measured, Dimension::Of(Unit::BytesPerSecond)) }
+        let rate = Found::measured(measured, Dimension::Of(Unit::BytesPerSecond));
+        AtDistance { line_ns, rate, trials: 7, ends: [rate.value - width, rate.value + width] }
     }
 
     fn text(near: AtDistance, far: AtDistance) -> Option<String> {
@@ -169,6 +204,8 @@ mod tests {
         let one_trial = |rate: f64| AtDistance {
             line_ns: 177.0,
             rate: Found::bare(rate, Dimension::Of(Unit::BytesPerSecond)),
+            trials: 1,
+            ends: [rate, rate],
         };
         let rates = |number: usize, last: f64| {
             let method = |place: usize| {
@@ -189,6 +226,27 @@ mod tests {
             assert!((chance(more, all) - expected).abs() < 1e-12, "{more} of {all}");
         }
         assert!(!is_by_number(&[1.1; 12]), "not by enough");
+    }
+
+    /// Seven trials nearer and three farther apart, too few for an interval: in one of 120 orders are the three the greatest by chance.
+    #[test]
+    fn trials_of_which_none_overlap_show_it_without_an_interval() {
+        let dimension = Dimension::Of(Unit::BytesPerSecond);
+        let few = |rate: f64, trials: usize, ends: [f64; 2]| AtDistance {
+            line_ns: 164.0,
+            rate: Found::bare(rate, dimension),
+            trials,
+            ends,
+        };
+        let shown = |of: &[AtDistance]| {
+            let rates = of.iter().map(|far| (String::new(), at(32.9, 34e9, 3e9), *far));
+            concluded(rates.collect()).is_some()
+        };
+        let apart = few(63e9, 3, [60e9, 66e9]);
+        assert!(shown(&[apart]) && shown(&[apart; 4]));
+        assert!(!shown(&[few(63e9, 2, [60e9, 66e9])]), "two trials: in one of 36");
+        assert!(!shown(&[apart, few(63e9, 3, [36e9, 66e9])]), "of one method they overlap");
+        assert!((chance_of_ranks(7, 3) - 1.0 / 120.0).abs() < 1e-12);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use super::measured_terms;
 use super::miss::Missed;
+use super::nearer_cpus;
 use super::set_loads;
 use super::shorter_level;
 use super::{Figures, Known};
@@ -76,7 +77,8 @@ pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
     let terms = terms.filter_map(|term| measured_term(term, missed, figures));
     let woken = woken(missed, figures.supported);
     let shorter = shorter_level::of(missed, figures);
-    same.into_iter().chain(changed).chain(terms).chain(woken).chain(shorter).collect()
+    let nearer = nearer_cpus::of(missed, figures);
+    same.into_iter().chain(changed).chain(terms).chain(woken).chain(shorter).chain(nearer).collect()
 }
 
 /// A figure of the run that the prediction used, and that is shown to be another at the end of the run. Of several, the one that changes

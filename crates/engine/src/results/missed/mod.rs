@@ -19,6 +19,7 @@ mod excluded;
 mod foreign_terms;
 mod measured_terms;
 mod miss;
+mod nearer_cpus;
 mod overstated;
 #[cfg(test)]
 mod parts_of_misses;
