@@ -294,7 +294,9 @@ impl Equal {
             )
         });
         let readings = Statement::joined(readings, ", ").filter(|_| all.len() > 1)?;
-        let apart = most.over(*least).named(&format!("{}, most over least", self.what));
+        // That one is of a known state of the core and another of none is among what differs.
+        let apart = Found { whatever_shared: None, ..most.over(*least) };
+        let apart = apart.named(&format!("{}, most over least", self.what));
         let is_of_states = all.iter().any(|(_, value)| value.is_mixture);
         let agreement = if is_of_states { Agreement::Undecided } else { Self::agreement(least, most) };
         let verdict = if is_of_states {
