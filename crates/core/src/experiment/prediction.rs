@@ -122,6 +122,11 @@ impl Prediction {
         (!terms.is_empty()).then(|| terms.iter().sum())
     }
 
+    /// What the terms up to this place come to, of a rate what is left of it: rates do not subtract, so what a term takes off one is no rate.
+    pub fn up_to(&self, place: usize) -> f64 {
+        self.terms.iter().take(place + 1).map(Term::value).sum()
+    }
+
     /// Says how many times the term that was added last enters.
     #[must_use]
     pub fn times(self, times: f64) -> Self {
