@@ -120,7 +120,7 @@ fn input_then_and_now(
     let Some(share) = share else {
         let [(measured, leaves), (used, _)] = [now, then].map(|each| in_prediction(missed, term, each));
         return statement!(
-            "{what}, from {experiment}, {of}{leaves}: {measured} by the whole run{core}, {used} when the prediction was made",
+            "{what}, from {experiment}, {of}{leaves} {measured} by the whole run{core}, {used} when the prediction was made",
             what,
             of,
             measured = measured.named("input, whole run"),
@@ -147,7 +147,7 @@ fn input_then_and_now(
 fn in_prediction(missed: &Missed, term: &Term, each: f64) -> (Found, &'static str) {
     let of = |value: f64| Found::exact(value, missed.measured.dimension);
     if each >= 0.0 {
-        return (of(each), "");
+        return (of(each), ":");
     }
     let terms = &missed.prediction.terms;
     let place = terms.iter().position(|other| other == term).unwrap_or_default();
