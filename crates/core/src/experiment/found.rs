@@ -72,6 +72,10 @@ pub struct Found {
     pub states: Option<[Measured; 2]>,
     /// The state of the core, of short work; `None` of other work, and where too few trials show it.
     pub core: Option<CoreUse>,
+    /// The share of the time in which the core of other work was shared, 0 to 1, of what is computed of several the largest; `None` if it
+    /// never was, and where no figure of other work is in it. Such a value is of whatever the core did: beside one of a known state, part
+    /// of their difference may be the neighbour's.
+    pub whatever_shared: Option<f64>,
     /// The one frequency of the core at which it is stated, hertz, of a time that follows it: its cycles are counted by that, and then
     /// these are stated by it. `None` of times at whatever frequency the core had.
     pub at_hz: Option<f64>,
@@ -105,7 +109,15 @@ impl Found {
     /// A value with an interval that was computed elsewhere.
     pub fn measured(measured: Measured, dimension: impl Into<Dimension>) -> Self {
         let dimension = dimension.into();
-        Found { measured, dimension, is_mixture: false, states: None, core: None, at_hz: None }
+        Found {
+            measured,
+            dimension,
+            is_mixture: false,
+            states: None,
+            core: None,
+            whatever_shared: None,
+            at_hz: None,
+        }
     }
 
     /// Whether it has one value: a machine in several states has one for each, and no ratio to another.
@@ -146,8 +158,10 @@ impl Found {
     fn with(self, other: Found, of: impl Fn(Measured, Measured) -> Measured) -> Self {
         let (is_mixture, core) = (self.mixes(other), CoreUse::of_both(self.core, other.core));
         let at_hz = self.at_hz.filter(|_| self.at_hz == other.at_hz);
+        let shares = self.whatever_shared.into_iter().chain(other.whatever_shared);
+        let whatever_shared = shares.reduce(f64::max);
         let (measured, states) = (of(self.measured, other.measured), self.states_with(other, of));
-        Found { measured, is_mixture, states, core, at_hz, ..self }
+        Found { measured, is_mixture, states, core, whatever_shared, at_hz, ..self }
     }
 
     /// What it is beyond a lesser one; `None` unless the difference lies above zero with its whole interval, so that no sentence

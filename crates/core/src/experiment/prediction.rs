@@ -5,7 +5,7 @@ use super::{Dimension, Found, Parameter, Point};
 use crate::machine::Machine;
 use crate::quantities;
 use crate::quantity::Cycles;
-use crate::statistics::{Interval, Measured, fit_line, two_segments};
+use crate::statistics::{Interval, Measured, are_telling, fit_line, two_segments};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -122,6 +122,11 @@ impl Prediction {
         (!terms.is_empty()).then(|| terms.iter().sum())
     }
 
+    /// What the terms up to this place come to, of a rate what is left of it: rates do not subtract, so what a term takes off one is no rate.
+    pub fn up_to(&self, place: usize) -> f64 {
+        self.terms.iter().take(place + 1).map(Term::value).sum()
+    }
+
     /// Says how many times the term that was added last enters.
     #[must_use]
     pub fn times(self, times: f64) -> Self {
@@ -148,9 +153,11 @@ impl Prediction {
         })
     }
 
-    /// Whether a result lies, with its interval, in the range of the published values behind it.
+    /// Whether a result lies, with its interval, in the range of the published values behind it, and that says something: not of a range in
+    /// which nearly every result would lie.
     pub fn is_range_of(&self, measured: &Measured) -> bool {
-        self.range().zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1)
+        let range = self.range().filter(|range| are_telling(*range));
+        range.zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1)
     }
 
     /// The same at another frequency of the core, hertz: terms that are a number of its cycles keep that number. Of a `rate`, if all are.
@@ -418,6 +425,9 @@ mod tests {
         };
         assert!(within(50.0, 90.0) && !within(50.0, 94.0) && !within(42.0, 50.0), "with its whole interval");
         assert_eq!(Prediction::new().software_of("a thread", &[8.0], "a report").range(), None);
+        let wide = Prediction::new().software_of("a connection", &[8.3, 108.2], "two reports");
+        let measured = Measured { value: 20.9, interval: Some(Interval { low: 20.6, high: 22.2 }) };
+        assert!(!wide.is_range_of(&measured), "nearly every result would lie in it");
     }
 
     #[test]

@@ -40,6 +40,15 @@ pub struct Measured {
     pub interval: Option<Interval>,
 }
 
+/// The factor between the ends of a range from which on it tells nothing: it then reaches a factor of two to either side of its middle, and
+/// a factor of two is what predictions are judged by.
+const WIDEST: f64 = 4.0;
+
+/// Whether a range from one value to another could contradict a result.
+pub fn are_telling((low, high): (f64, f64)) -> bool {
+    low > 0.0 && high < WIDEST * low
+}
+
 impl Measured {
     /// An exact number: a constant, or a count.
     pub fn exact(value: f64) -> Self {
@@ -71,6 +80,12 @@ impl Measured {
     /// The ends of its interval.
     pub fn ends(&self) -> Option<(f64, f64)> {
         self.interval.map(|interval| (interval.low, interval.high))
+    }
+
+    /// Whether its interval could contradict anything: it is above zero and its ends are within [`WIDEST`] of each other. What a wider one
+    /// holds is not confirmed by it. Never without an interval.
+    pub fn tells(&self) -> bool {
+        self.ends().is_some_and(are_telling)
     }
 
     /// Whether the value is known to be greater than zero: its whole interval lies above zero. A difference that is not resolved

@@ -52,7 +52,7 @@ pub use levels::{LevelHistogram, Levels, Occupancy, levels};
 pub use line::{Line, RobustLine, fit_line, residuals, theil_sen};
 pub use line_over_rounds::line_over_rounds;
 pub use mean::{Mean, Summary, TRIMMED, mean, summary};
-pub use measured::{Interval, Measured, Ratio, ratio};
+pub use measured::{Interval, Measured, Ratio, are_telling, ratio};
 pub use modes::{Mode, modes};
 pub use outlier::{Outliers, Spread, normal_deviation, outliers, spread};
 pub use plateau::{Crossing, CurvePoint, OF_LEVEL, Plateau};

@@ -7,6 +7,7 @@ use super::mechanisms::{self, Mechanism};
 use super::point::PointResult;
 use super::{CrossCheck, cross_checks};
 use fathom_core::experiment::{CoreUse, Dimension, Experiment, Finding, Found, Known, Piece, Statement};
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 
 /// What is said of a sentence whose values are of the core shared, and of one whose values are of no state that could be told.
@@ -22,6 +23,16 @@ const SUBJECT: (&str, &str) = ("These values are with", "With");
 /// What is said of a sentence whose values are of both states.
 const OF_BOTH: &str =
     " Not like with like: part of these values is of the core alone, part of the core shared.";
+
+/// What is said of a sentence with a value that is computed of the core alone and of work that is not short, with how much of the time the
+/// core was shared for this.
+fn beside_whatever(share: f64) -> String {
+    format!(
+        " Not like with like: what is computed of both is of the core alone and of work that is not short, whose core was shared {} of \
+         the time.",
+        quantities::percent(share)
+    )
+}
 
 /// The figures of a finished run: as they are printed, and with the core shared.
 #[derive(Clone, Copy)]
@@ -161,6 +172,13 @@ fn mixes(of: &impl OfFigures) -> bool {
     has(of, CoreUse::Both) || states.into_iter().filter(|state| has(of, *state)).count() > 1
 }
 
+/// Of values computed of the core alone and of other work, whose state is not told, the largest share of the time in which that core was
+/// shared; `None` if there are none.
+fn beside_alone(statement: &Statement) -> Option<f64> {
+    let of_alone = statement.figures().filter(|figure| figure.found.core == Some(CoreUse::Alone));
+    of_alone.filter_map(|figure| figure.found.whatever_shared).reduce(f64::max)
+}
+
 /// The same, with what is said of the state of the core of its figures; nothing if it is alone, or if it has none.
 fn marked<Of: OfFigures>(mut of: Of) -> Of {
     let mark = match () {
@@ -168,7 +186,14 @@ fn marked<Of: OfFigures>(mut of: Of) -> Of {
         () if has(&of, CoreUse::Shared) && has_work_without_state(&of) => OF_PART,
         () if has(&of, CoreUse::Shared) => OF_SHARED,
         () if has(&of, CoreUse::Mixture) => OF_MIXTURE,
-        () => return of,
+        () => {
+            for statement in of.statements_mut() {
+                if let Some(share) = beside_alone(statement) {
+                    statement.push(beside_whatever(share));
+                }
+            }
+            return of;
+        }
     };
     of.mark(mark);
     of
@@ -281,6 +306,27 @@ mod tests {
         assert_eq!(said(size), format!("A write takes {{2160}}, a read {{1190}}.{OF_SHARED}"));
     }
 
+    /// A connection between two CPUs is of whatever the core did, a round trip of a byte of the core alone.
+    #[test]
+    fn a_ratio_to_work_of_no_known_state_says_what_it_is_of() {
+        let whatever = |share| Found { core: None, whatever_shared: share, ..found(20.9e3, CoreUse::Alone) };
+        let trip = found(53e3, CoreUse::Alone);
+        let said = |connection: Found| {
+            let connections = |trips: Found| {
+                let of_trip = connection.over(trips).named("in round trips");
+                finding!(Question::Experiment, "A connection takes {of_trip} round trips.", of_trip)
+            };
+            like(vec![connections(trip)], Vec::new)[0].statement.plain()
+        };
+        let marked = said(whatever(Some(0.0896)));
+        assert!(
+            marked.contains("Not like with like") && marked.contains("shared 8.96 % of the time."),
+            "{marked}"
+        );
+        assert!(said(whatever(None)).ends_with("round trips."), "of a core that had no neighbour");
+        assert!(said(trip).ends_with("round trips."), "both are of the core alone");
+    }
+
     #[test]
     fn each_of_two_findings_of_one_template_is_made_of_its_own_figures() {
         let (alone, shared) = (found(700.0, CoreUse::Alone), found(880.0, CoreUse::Shared));
@@ -317,6 +363,9 @@ mod tests {
         assert_eq!(core(other.over(shared)), Some(CoreUse::Shared));
         assert_eq!(core(alone.plus(other)), Some(CoreUse::Alone));
         assert_eq!(core(alone.plus(shared).over(alone)), Some(CoreUse::Both));
+        let whatever = Found { core: None, whatever_shared: Some(0.2), ..alone };
+        let seldom = Found { whatever_shared: Some(0.1), ..whatever };
+        assert_eq!(alone.minus(seldom).over(whatever).whatever_shared, whatever.whatever_shared);
         let mixture = found(800.0, CoreUse::Mixture);
         assert_eq!(core(mixture.over(mixture)), Some(CoreUse::Mixture));
         assert_eq!(core(mixture.over(alone)), Some(CoreUse::Both));

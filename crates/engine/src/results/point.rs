@@ -169,7 +169,8 @@ impl PointResult {
         // What follows the frequency in part is stated at it too, but is no number of its cycles.
         let moved = self.at_frequency.as_ref().filter(|_| self.core_cycles.is_some());
         let at_hz = moved.map(|moved| moved.hz);
-        Some(Found { is_mixture: self.mixture.is_some(), states, core, at_hz, ..figure })
+        let whatever_shared = self.core.as_ref().and_then(PointCore::whatever_shared);
+        Some(Found { is_mixture: self.mixture.is_some(), states, core, whatever_shared, at_hz, ..figure })
     }
 
     /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist, and of a

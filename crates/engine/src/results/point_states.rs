@@ -36,7 +36,17 @@ pub struct PointCore {
 const FEWEST_ALONE: usize = 30;
 const LEAST_ALONE: f64 = 0.25;
 
+/// The share of its time from which on a neighbour tells in the value of other work: a core that was shared for less moves a median over
+/// trials by less than a fortieth of their ranks.
+const LEAST_SHARED: f64 = 0.05;
+
 impl PointCore {
+    /// The share of the time in which the core of other work was shared, if that may tell in its value; `None` of short work, whose
+    /// state is known.
+    pub fn whatever_shared(&self) -> Option<f64> {
+        self.shared_share.filter(|share| self.state == CoreState::AtEnds && *share >= LEAST_SHARED)
+    }
+
     /// The median of the observations with the core alone, if these are many.
     pub fn alone_of_many(&self) -> Option<f64> {
         let [alone, shared, _] = self.observations;

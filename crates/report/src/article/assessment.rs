@@ -1,6 +1,6 @@
 //! What this machine is good and bad at, in one paragraph: the first of the conclusion.
 
-use super::nearest::{Nearest, times_by};
+use super::nearest::{Balance, Nearest, Standing, times_by};
 use super::neighbour;
 use super::quotable;
 use crate::finding;
@@ -14,7 +14,7 @@ use fathom_core::experiment::{Found, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{CLOSE, PointResult, Results, distance};
+use fathom_engine::results::{CLOSE, PointResult, Results};
 
 /// The sentences of it that the run has.
 pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Text {
@@ -44,18 +44,13 @@ fn area(point: &PointResult) -> &'static str {
     }
 }
 
-/// Whether no neighbour on the core has a part in a point's figure.
-fn is_alone(point: &PointResult) -> bool {
-    occupancy::beside_a_neighbour(point).is_none() && !occupancy::is_whatever_the_core_did(point)
-}
-
 /// What this machine takes beside the nearest published ones in an area.
 struct Area {
     name: &'static str,
-    /// Its time over theirs in the median.
+    /// Its time over theirs in the median of all its figures, whatever they show.
     times: f64,
-    /// The number of figures.
-    number: usize,
+    /// In how many of them this machine is better and worse.
+    balance: Balance,
     /// The label of the first of them.
     label: String,
 }
@@ -64,35 +59,54 @@ impl Area {
     /// With what it rests on: of a single figure nothing follows for all of the area, so it is named.
     fn words(&self) -> String {
         let times = quantities::factor(self.times);
-        if self.number == 1 {
-            format!("the one figure of {}, `{}` ({times})", self.name, self.label)
-        } else {
-            format!("{} ({times}, {})", self.name, plural(self.number, "figure"))
+        let Balance { better, worse, all } = self.balance;
+        if all == 1 {
+            return format!("the one figure of {}, `{}` ({times})", self.name, self.label);
         }
+        let counted = [(worse, "slower"), (better, "quicker")].into_iter().filter(|(number, _)| *number > 0);
+        let counted: Vec<String> = counted.map(|(number, how)| format!("{number} {how}")).collect();
+        let counted =
+            if counted.is_empty() { "neither for certain in any".to_owned() } else { counted.join(", ") };
+        format!("{} ({times}, {}: {counted})", self.name, plural(all, "figure"))
     }
+}
+
+/// A figure that a source timed alike.
+struct InArea {
+    area: &'static str,
+    /// How many times as good it is here.
+    merit: f64,
+    standing: Standing,
+    label: String,
 }
 
 /// The areas in which the nearest published machines have figures that are alike.
 struct Areas(Vec<Area>);
 
 impl Areas {
-    /// Of figures with a neighbour on the core nothing follows: the published machines had theirs to themselves. Nor of one that is far
-    /// from theirs by its median, and not by its interval.
+    /// Of the same figures, by the same judgement, as the section beside those machines.
     fn of(nearest: &Nearest) -> Self {
-        let is_decided =
-            |point: &PointResult, merit: f64| distance(merit) <= CLOSE || nearest.is_certain(point);
-        let all = nearest.comparable().into_iter();
-        let alone = all.filter(|(point, merit)| is_alone(point) && is_decided(point, *merit));
-        let label = |point: &PointResult| words::short_label(point, &point.point);
-        Areas::by_name(&alone.map(|(point, merit)| (area(point), merit, label(point))).collect::<Vec<_>>())
+        let of_one = |(point, merit): (&PointResult, f64)| InArea {
+            area: area(point),
+            merit,
+            standing: nearest.standing(point, merit),
+            label: words::short_label(point, &point.point),
+        };
+        Areas::by_name(&nearest.comparable().into_iter().map(of_one).collect::<Vec<_>>())
     }
 
-    /// Of figures with the names of their areas, how many times as good they are, and their labels.
-    fn by_name(figures: &[(&'static str, f64, String)]) -> Self {
-        let times = times_by(figures.iter().map(|(name, merit, _)| (*name, *merit)));
-        let first = |name| figures.iter().find(|(of, ..)| *of == name).map(|(.., label)| label.clone());
-        let area =
-            |(name, times, number)| Area { name, times, number, label: first(name).unwrap_or_default() };
+    fn by_name(figures: &[InArea]) -> Self {
+        let times = times_by(figures.iter().map(|figure| (figure.area, figure.merit)));
+        let area = |(name, times, _)| {
+            let mine = || figures.iter().filter(|figure| figure.area == name);
+            let balance = Balance::of(mine().map(|figure| figure.standing));
+            Area {
+                name,
+                times,
+                balance,
+                label: mine().next().map(|first| first.label.clone()).unwrap_or_default(),
+            }
+        };
         Areas(times.into_iter().map(area).collect())
     }
 
@@ -100,25 +114,22 @@ impl Areas {
         self.0.iter().any(|area| area.name == name)
     }
 
-    /// In which areas this machine is slower, quicker and neither, by the median of each.
+    /// In which areas this machine is slower, quicker and neither, by what most figures of each are.
     fn sentence(&self) -> Option<String> {
-        let mut groups: [Vec<String>; 3] = Default::default();
-        for area in &self.0 {
-            let place = if area.times > CLOSE {
-                0
-            } else if area.times < 1.0 / CLOSE {
-                1
-            } else {
-                2
-            };
-            groups[place].push(area.words());
-        }
-        let named = ["slower in", "quicker in", "about as quick in"];
-        let named = named.into_iter().zip(&groups).filter(|(_, areas)| !areas.is_empty());
-        let named: Vec<String> = named.map(|(how, areas)| format!("{how} {}", areas.join(", "))).collect();
+        let named = [
+            ("slower in", Standing::Worse),
+            ("quicker in", Standing::Better),
+            ("neither in", Standing::Neither),
+        ];
+        let areas = |(how, standing): (&str, Standing)| {
+            let mine = self.0.iter().filter(|area| area.balance.of_most() == standing);
+            let areas: Vec<String> = mine.map(Area::words).collect();
+            (!areas.is_empty()).then(|| format!("{how} {}", areas.join(", ")))
+        };
+        let named: Vec<String> = named.into_iter().filter_map(areas).collect();
         (!named.is_empty()).then(|| {
             format!(
-                "Beside the nearest published machines, without a neighbour on the core, it is {}: its time over theirs (of rates the inverse) in the median of each, slower and quicker by more than a factor of {CLOSE}; figures whose intervals leave that open are not counted.",
+                "Beside the nearest published machines it is {}: its time over theirs (of rates the inverse) in the median of all figures of each, slower or quicker where more than half of them are so by more than a factor of {CLOSE} with the whole interval.",
                 named.join("; ")
             )
         })
@@ -127,10 +138,10 @@ impl Areas {
 
 /// Of the figure that is furthest behind in each area what a mechanism of this run has of it; nothing without any.
 fn why(nearest: &Nearest) -> String {
-    let slower = nearest.comparable().into_iter().filter(|(_, merit)| *merit < 1.0 / CLOSE);
-    let alone = slower.filter(|(point, _)| is_alone(point));
+    let all = nearest.comparable().into_iter();
+    let slower = all.filter(|(point, merit)| nearest.standing(point, *merit) == Standing::Worse);
     let mut known: Vec<(&PointResult, f64, String)> =
-        alone.filter_map(|(point, merit)| Some((point, merit, part_of_gap(point, merit)?))).collect();
+        slower.filter_map(|(point, merit)| Some((point, merit, part_of_gap(point, merit)?))).collect();
     sorting::by_number(&mut known, |(_, merit, _)| *merit);
     let mut areas = vec![];
     let mut named = vec![];
@@ -227,13 +238,22 @@ mod tests {
     use fathom_core::quantity::Unit;
 
     #[test]
-    fn an_area_is_slower_quicker_or_neither_by_its_median() {
-        let merits = [("system calls", 0.5), ("system calls", 0.25), ("storage", 2.0), ("memory", 1.1)];
-        let figures = merits.map(|(name, merit)| (name, merit, format!("a figure of {name}")));
-        let named = Areas::by_name(&figures).sentence().expect("three areas");
+    fn an_area_is_what_most_of_its_figures_are() {
+        let figure =
+            |(area, merit, standing)| InArea { area, merit, standing, label: format!("a figure of {area}") };
+        let figures = [
+            ("system calls", 0.5, Standing::Worse),
+            ("system calls", 0.25, Standing::Worse),
+            ("storage", 2.0, Standing::Better),
+            // One is slower for certain, one far and not for certain, one near: of a median of those beyond the factor it would be slower.
+            ("the network", 0.7, Standing::Worse),
+            ("the network", 0.75, Standing::Neither),
+            ("the network", 1.1, Standing::Neither),
+        ];
+        let named = Areas::by_name(&figures.map(figure)).sentence().expect("three areas");
         assert!(
             named.contains(
-                "it is slower in system calls (2.83×, 2 figures); quicker in the one figure of storage, `a figure of storage` (0.500×); about as quick in the one figure of memory, `a figure of memory` (0.909×): its time"
+                "it is slower in system calls (2.83×, 2 figures: 2 slower); quicker in the one figure of storage, `a figure of storage` (0.500×); neither in the network (1.33×, 3 figures: 1 slower): its time"
             ),
             "{named}"
         );

@@ -32,8 +32,19 @@ pub(super) struct Nearest<'run> {
 /// Operations, each with how many times as good it is here.
 type Merits<'run> = Vec<(&'run PointResult, f64)>;
 
-/// In how many operations this machine is better than others and worse, by more than a factor of [`CLOSE`] with the whole interval beyond
-/// that factor, and of how many.
+/// How an operation stands to what sources timed alike: the one judgement from which everything that is said of better and worse is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Standing {
+    /// Better by more than a factor of [`CLOSE`], with the whole interval beyond that factor.
+    Better,
+    /// Worse by as much, and not with a neighbour on the core, whose part it may be.
+    Worse,
+    /// Neither for certain.
+    Neither,
+}
+
+/// In how many operations this machine is better than others and worse, and of how many.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Balance {
     pub(super) better: usize,
     pub(super) worse: usize,
@@ -41,13 +52,22 @@ pub(super) struct Balance {
 }
 
 impl Balance {
-    fn of(merits: &[(&PointResult, f64)], is_certain: impl Fn(&PointResult) -> bool) -> Self {
-        let certain: Vec<f64> =
-            merits.iter().filter(|(point, _)| is_certain(point)).map(|(_, merit)| *merit).collect();
-        Balance {
-            better: certain.iter().filter(|merit| **merit > CLOSE).count(),
-            worse: certain.iter().filter(|merit| **merit < 1.0 / CLOSE).count(),
-            all: merits.len(),
+    pub(super) fn of(standings: impl IntoIterator<Item = Standing>) -> Self {
+        let mut balance = Balance::default();
+        for standing in standings {
+            balance.all += 1;
+            balance.better += usize::from(standing == Standing::Better);
+            balance.worse += usize::from(standing == Standing::Worse);
+        }
+        balance
+    }
+
+    /// What most of the operations are: more than half of all.
+    pub(super) fn of_most(&self) -> Standing {
+        match () {
+            () if 2 * self.worse > self.all => Standing::Worse,
+            () if 2 * self.better > self.all => Standing::Better,
+            () => Standing::Neither,
         }
     }
 }
@@ -178,13 +198,14 @@ impl<'run> Nearest<'run> {
     /// In how many of them this machine is better and worse.
     pub(super) fn balance(&self) -> Balance {
         let [_, merits] = self.judged();
-        Balance::of(&merits, |point| self.is_certain(point))
+        Balance::of(merits.iter().map(|(point, merit)| self.standing(point, *merit)))
     }
 
-    /// Whether a point is better or worse than what the sources timed alike by more than a factor of [`CLOSE`], with its whole interval.
-    pub(super) fn is_certain(&self, point: &PointResult) -> bool {
+    /// How a point that is so many times as good here stands to what the sources timed alike.
+    pub(super) fn standing(&self, point: &PointResult, merit: f64) -> Standing {
         let mut mine = self.points.iter().filter(|(other, _)| std::ptr::eq(*other, point));
-        mine.any(|(_, rows)| are_beyond(rows))
+        let is_beyond = mine.any(|(_, rows)| are_beyond(rows));
+        standing(merit, is_beyond, occupancy::beside_a_neighbour(point).is_some())
     }
 
     /// Whether a ratio says more of methods that differ than of the machines.
@@ -202,8 +223,9 @@ impl<'run> Nearest<'run> {
     /// the best first. Figures of another operation count for nothing.
     pub(super) fn merits(&self) -> Vec<(&'run PointResult, f64)> {
         let merit = |(point, rows): &(&'run PointResult, Vec<Beside>)| Some((*point, merit(point, rows)?));
-        let certain = self.points.iter().filter(|(_, rows)| are_beyond(rows));
-        let mut merits: Vec<(&PointResult, f64)> = certain.filter_map(merit).collect();
+        let all = self.points.iter().filter_map(merit);
+        let mut merits: Vec<(&PointResult, f64)> =
+            all.filter(|(point, merit)| self.standing(point, *merit) != Standing::Neither).collect();
         fathom_core::sorting::by_number(&mut merits, |(_, merit)| -merit);
         merits
     }
@@ -287,6 +309,17 @@ pub(super) fn times_by<'name>(
     let median =
         |(group, all): (&'name str, Vec<f64>)| Some((group, statistics::median(&all)?.exp(), all.len()));
     groups.into_iter().filter_map(median).collect()
+}
+
+/// How an operation stands that is so many times as good here: what is slow with the core shared may be so for the neighbour, and what is
+/// quick even then is quick.
+fn standing(merit: f64, is_beyond: bool, is_beside_a_neighbour: bool) -> Standing {
+    match () {
+        () if !is_beyond => Standing::Neither,
+        () if merit > CLOSE => Standing::Better,
+        () if merit < 1.0 / CLOSE && !is_beside_a_neighbour => Standing::Worse,
+        () => Standing::Neither,
+    }
 }
 
 /// Whether an interval contains none of the figures that sources timed alike: one that contains it shows no difference.
@@ -435,6 +468,22 @@ mod tests {
         assert!(is_beyond(&[ends(1.3, 3.0)]) && is_beyond(&[ends(0.2, 0.7)]));
         assert!(!is_beyond(&[ends(1.3, 3.0), ends(0.9, 2.0)]));
         assert!(is_beyond(&[ends(1.3, 3.0), ends(1.3, 2.0)]));
+    }
+
+    #[test]
+    fn one_judgement_says_what_is_better_and_worse() {
+        assert_eq!(standing(0.5, true, false), Standing::Worse);
+        assert_eq!(standing(0.5, true, true), Standing::Neither, "it may be the neighbour's");
+        assert_eq!(standing(2.0, true, true), Standing::Better, "in spite of a neighbour");
+        assert_eq!(standing(0.5, false, false), Standing::Neither, "its interval leaves it open");
+        let of = |standings: &[Standing]| Balance::of(standings.iter().copied());
+        let two = of(&[Standing::Worse, Standing::Worse, Standing::Better]);
+        assert_eq!((two, two.of_most()), (Balance { better: 1, worse: 2, all: 3 }, Standing::Worse));
+        assert_eq!(
+            of(&[Standing::Worse, Standing::Neither]).of_most(),
+            Standing::Neither,
+            "half is not most"
+        );
     }
 
     #[test]

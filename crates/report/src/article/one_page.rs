@@ -78,7 +78,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction, which may be wider than a factor of two. A slope's prediction is the slope of its points' predictions."
+                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction, which is narrower than a factor of four; cannot tell: an interval of a factor of four or more holds nearly any prediction. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
@@ -296,6 +296,9 @@ const EACH_STATE: &str = "each of its states is within a factor of 1.25";
 const ONE_STATE_ONLY: &str = "one of its states is within a factor of two, another is not";
 const ONE_STATE: &str = "one of its states is within a factor of 1.25";
 
+/// What is said of a result whose interval would hold nearly any prediction.
+const TOO_WIDE: &str = "cannot tell: its interval reaches over a factor of four or more";
+
 /// What is said of a prediction that is too high because of one term, whose name follows.
 const OVERSTATED: &str = "the prediction is too high in one term, which takes less here";
 
@@ -324,6 +327,8 @@ fn near(measured: &Found, predicted: f64, is_among_published: bool) -> String {
         PUBLISHED.to_owned()
     } else if distance(measured.value / predicted.value) <= NEAR {
         "within 10 % of the prediction".to_owned()
+    } else if measured.holds(predicted.value) && !measured.tells() {
+        TOO_WIDE.to_owned()
     } else if measured.holds(predicted.value) {
         "its interval holds the prediction".to_owned()
     } else {
@@ -356,6 +361,11 @@ mod tests {
         assert_eq!(told(199.0, 5.0), WITHIN, "nearly twice what was predicted");
         assert_eq!(told(108.0, 30.0), "within 10 % of the prediction", "an interval says no more than that");
         assert_eq!(told(120.0, 40.0), "its interval holds the prediction", "an interval too wide to tell");
+        assert_eq!(
+            told(120.0, 80.0),
+            TOO_WIDE,
+            "from 40 to 200: no prediction near it could be contradicted"
+        );
         assert_eq!(told(120.0, 10.0), WITHIN, "beyond 1.25 in part of the interval, and surely another");
     }
 }

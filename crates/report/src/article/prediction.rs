@@ -48,12 +48,9 @@ pub(super) fn in_brief(results: &Results, few: &[&PointResult], all: &[&PointRes
     let measure = Measure::of(point.unit, prediction.total());
     let total = format!("{} {}", measure.number(prediction.total(), None), measure.symbol);
     let of = |part: Part, of: &str| {
-        let terms: Vec<Text> = prediction
-            .terms
-            .iter()
-            .filter(|term| term.part == part)
-            .map(|term| named(results, point, (measure, term)))
-            .collect();
+        let terms = prediction.terms.iter().enumerate().filter(|(_, term)| term.part == part);
+        let terms: Vec<Text> =
+            terms.map(|(place, _)| named(results, point, (measure, prediction, place))).collect();
         (!terms.is_empty()).then(|| Text::joined(terms, "; ").and(format!(" ({of})")))
     };
     let parts: Vec<Text> =
@@ -84,35 +81,61 @@ fn predicted(point: &PointResult) -> Option<(&PointResult, &Prediction)> {
     Some((point, point.prediction.as_ref()?))
 }
 
-/// A term with its value and where that is from.
-fn named(results: &Results, point: &PointResult, (measure, term): (Measure, &Term)) -> Text {
+/// A term with its value and where that is from; of one that takes something off a rate what is left of it.
+fn named(
+    results: &Results,
+    point: &PointResult,
+    (measure, prediction, place): (Measure, &Prediction, usize),
+) -> Text {
+    let term = &prediction.terms[place];
     let is_one = (term.times - 1.0).abs() < f64::EPSILON;
     let times = if is_one { String::new() } else { format!("{} × ", quantities::plain(term.times)) };
     // The rates of a sentence have one unit.
-    let written = |value: f64| match point.unit {
+    let written = |of: &Prediction| match point.unit {
         Unit::BytesPerSecond => {
-            let less = if value < 0.0 { " less" } else { "" };
-            format!("{} {}{less}", measure.number(value.abs(), None), measure.symbol)
+            let rate = of_rate(point.unit, of, place);
+            let value = if rate.is_left { rate.value } else { of.terms[place].each };
+            format!("{} {}", measure.number(value, None), measure.symbol)
         }
-        unit => amount(unit, value),
+        unit => quantities::value(unit, of.terms[place].each),
     };
-    let what = format!("{} {times}{} (", quantities::reworded(&term.what), written(term.each));
-    let revised = revised(results, point, term, written);
+    let leaves = if of_rate(point.unit, prediction, place).is_left { ", which leaves" } else { "" };
+    let what = format!("{}{leaves} {times}{} (", quantities::reworded(&term.what), written(prediction));
+    let revised = revised(results, point, place, written);
     works::cited(&what).and(source_in_brief(&term.source)).and(revised).and(")")
+}
+
+/// A term of a prediction in all.
+struct OfRate {
+    value: f64,
+    /// Whether the value is what a term leaves of a rate that it takes something off: rates do not subtract, so what it takes is no rate.
+    is_left: bool,
+}
+
+fn of_rate(unit: Unit, prediction: &Prediction, place: usize) -> OfRate {
+    let value = prediction.terms[place].value();
+    let is_left = unit == Unit::BytesPerSecond && value < 0.0;
+    OfRate { value: if is_left { prediction.up_to(place) } else { value }, is_left }
 }
 
 /// What a term became by the end of the run, behind its source, where it is written otherwise: the prediction used what was known before
 /// the point's first trial.
-fn revised(results: &Results, point: &PointResult, term: &Term, written: impl Fn(f64) -> String) -> String {
-    let is_same = |other: &Term| other.what == term.what && other.source == term.source;
-    let terms = point.by_end.iter().flat_map(|prediction| &prediction.terms).zip(&point.by_end_cores);
-    let by_end = terms.into_iter().find(|(other, _)| is_same(other));
-    let Some((last, core)) = by_end.map(|(term, core)| (term.each, *core)) else { return String::new() };
-    let [then, now] = [term.each, last].map(written);
+fn revised(
+    results: &Results,
+    point: &PointResult,
+    place: usize,
+    written: impl Fn(&Prediction) -> String,
+) -> String {
+    let Some((before, by_end)) = point.prediction.as_ref().zip(point.by_end.as_ref()) else {
+        return String::new();
+    };
+    let both = (before.terms.get(place), by_end.terms.get(place), point.by_end_cores.get(place));
+    let (Some(term), Some(last), Some(core)) = both else { return String::new() };
+    let [then, now] = [before, by_end].map(written);
     if is_of_shared(results, point.unit, term) && core.is_none() {
         return format!("; by trials with the core shared; with it alone {now}");
     }
-    let is_near = distance(last / term.each) <= CLOSE;
+    let is_near = distance(last.each / term.each) <= CLOSE;
     match core {
         _ if is_near && then == now => String::new(),
         // Two states of the core: the figure need not have become another.
@@ -236,7 +259,8 @@ fn derivations(results: &Results, predicted: &[(&PointResult, &Prediction)], key
 
 fn derivation(results: &Results, point: &PointResult, prediction: &Prediction) -> Group {
     let head = words::short_label(point, &point.point);
-    let group = Group::named(head).rows(prediction.terms.iter().map(|term| row(results, point, term)));
+    let places = 0..prediction.terms.len();
+    let group = Group::named(head).rows(places.map(|place| row(results, point, prediction, place)));
     if prediction.terms.len() == 1 {
         return group;
     }
@@ -244,7 +268,8 @@ fn derivation(results: &Results, point: &PointResult, prediction: &Prediction) -
     group.row(Row::of(["total", "", "", "", &total, ""]).weighing(Weight::Sum))
 }
 
-fn row(results: &Results, point: &PointResult, term: &Term) -> Row {
+fn row(results: &Results, point: &PointResult, prediction: &Prediction, place: usize) -> Row {
+    let term = &prediction.terms[place];
     let part = match term.part {
         Part::Hardware => "hardware",
         Part::Software => "software",
@@ -253,17 +278,18 @@ fn row(results: &Results, point: &PointResult, term: &Term) -> Row {
         part.into(),
         Text::plain(quantities::reworded(&term.what)),
         quantities::plain(term.times).into(),
-        amount(point.unit, term.each).into(),
-        amount(point.unit, term.value()).into(),
-        source(&term.source).and(revised(results, point, term, |value| amount(point.unit, value))),
+        amount(point.unit, prediction, place, |term| term.each).into(),
+        amount(point.unit, prediction, place, Term::value).into(),
+        source(&term.source)
+            .and(revised(results, point, place, |of| amount(point.unit, of, place, |term| term.each))),
     ])
 }
 
-/// A term's value; what a term takes off a rate is said as such, because no rate is negative.
-fn amount(unit: Unit, value: f64) -> String {
-    match unit {
-        Unit::BytesPerSecond if value < 0.0 => format!("{} less", quantities::value(unit, -value)),
-        _ => quantities::value(unit, value),
+/// A term's value, by `of`; of one that takes something off a rate what is left of it.
+fn amount(unit: Unit, prediction: &Prediction, place: usize, of: fn(&Term) -> f64) -> String {
+    match of_rate(unit, prediction, place) {
+        OfRate { value, is_left: true } => format!("leaves {}", quantities::value(unit, value)),
+        _ => quantities::value(unit, of(&prediction.terms[place])),
     }
 }
 
@@ -306,6 +332,7 @@ fn unpredicted(points: &[&PointResult]) -> Option<Block> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::experiment::Basis;
 
     #[test]
     fn a_term_is_of_the_shared_core_only_if_its_value_is_not_also_that_of_the_core_alone() {
@@ -313,6 +340,20 @@ mod tests {
         assert!(is_only_of(12.0, shared, alone));
         assert!(!is_only_of(10.8, shared, alone), "it may be of either");
         assert!(!is_only_of(20.0, shared, alone));
+    }
+
+    /// 20 GB/s and twice the time is 10 GB/s: no rate of 10 GB/s was taken from it.
+    #[test]
+    fn a_term_that_takes_something_off_a_rate_says_what_it_leaves() {
+        let of = |rate: f64| Basis::published(rate, "a paper");
+        let copied = Prediction::new().hardware("copies", 1.0, of(20e9));
+        let sent = copied.software("minus a", 1.0, of(-10e9)).software("minus b", 1.0, of(-5e9));
+        let all = [0, 1, 2].map(|place| amount(Unit::BytesPerSecond, &sent, place, Term::value));
+        assert_eq!(all, ["20.0 GB/s", "leaves 10.0 GB/s", "leaves 5.00 GB/s"]);
+        assert_eq!(
+            amount(Unit::Nanoseconds, &sent, 1, Term::value),
+            quantities::value(Unit::Nanoseconds, -10e9)
+        );
     }
 
     #[test]

@@ -20,9 +20,6 @@ const EACH: usize = 3;
 /// The number of surprises.
 const SURPRISES: usize = 5;
 
-/// From this factor on a machine is good or bad at something: below it, methods and years differ as much.
-const NOTABLE: f64 = CLOSE;
-
 pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Section {
     // Of a size neither more nor less is better: the file cache may be as large as a limit that was set.
     let sized = |point: &PointResult| point.unit.kind() == Kind::Size;
@@ -31,13 +28,10 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
     let merits = nearest.merits().into_iter();
     let merits = merits.filter(|(point, _)| !sized(point));
     let (of_method, merits): (Vec<_>, Vec<_>) = merits.partition(says_more_of_the_method);
-    // What is slow with the core shared may be so for the neighbour; what is quick even then is quick.
-    let is_certain = |(point, merit): &(&PointResult, f64)| {
-        *merit >= 1.0 || occupancy::beside_a_neighbour(point).is_none()
-    };
-    let merits = distinct(merits.into_iter().filter(is_certain).collect());
-    let good = first(merits.iter().filter(|(_, merit)| *merit >= NOTABLE).collect(), nearest);
-    let bad = first(merits.iter().rev().filter(|(_, merit)| *merit <= 1.0 / NOTABLE).collect(), nearest);
+    let merits = distinct(merits);
+    let (good, bad): (Vec<_>, Vec<_>) = merits.iter().partition(|(_, merit)| *merit > 1.0);
+    let good = first(good, nearest);
+    let bad = first(bad.into_iter().rev().collect(), nearest);
     // The figures of the table, and no mean over them.
     let item = |(point, merit): &(&PointResult, f64)| {
         let compared = format!(
@@ -55,7 +49,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
         words::plural(missed.len(), "prediction"),
         if explained.is_some() { ", and the furthest that this run explains" } else { "" }
     );
-    let verdict = if merits.is_empty() {
+    let verdict = if nearest.comparable().is_empty() {
         "No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.".to_owned()
     } else {
         balance(nearest)
@@ -81,7 +75,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
 fn balance(nearest: &Nearest) -> String {
     let Balance { better, worse, all } = nearest.balance();
     format!(
-        "Beside the nearest published machines ({}) this machine is better by more than a factor of {NOTABLE} in {} of {} that their sources timed alike, and worse in {}, each with its whole interval beyond that factor. Below stand the furthest, one of an experiment, with the ratio of this machine over that one, and what this run measures that bears on it.",
+        "Beside the nearest published machines ({}) this machine is better by more than a factor of {CLOSE} in {} of {} that their sources timed alike, and worse in {}, each with its whole interval beyond that factor. Below stand the furthest, one of an experiment, with the ratio of this machine over that one, and what this run measures that bears on it.",
         nearest.names(),
         words::none_or(better),
         words::plural(all, "operation"),

@@ -294,11 +294,15 @@ impl Equal {
             )
         });
         let readings = Statement::joined(readings, ", ").filter(|_| all.len() > 1)?;
-        let apart = most.over(*least).named(&format!("{}, most over least", self.what));
+        // That one is of a known state of the core and another of none is among what differs.
+        let apart = Found { whatever_shared: None, ..most.over(*least) };
+        let apart = apart.named(&format!("{}, most over least", self.what));
         let is_of_states = all.iter().any(|(_, value)| value.is_mixture);
         let agreement = if is_of_states { Agreement::Undecided } else { Self::agreement(least, most) };
         let verdict = if is_of_states {
             OF_STATES.into()
+        } else if agreement == Agreement::Undecided {
+            TOO_WIDE.into()
         } else if agreement == Agreement::Agrees {
             statement!("their intervals overlap")
         } else {
@@ -340,11 +344,11 @@ impl Equal {
         })
     }
 
-    /// Figures whose intervals overlap agree; they contradict each other where the whole interval of their ratio is beyond a factor
+    /// Figures whose intervals overlap agree, unless these are so wide that nearly any two would; they contradict each other where the whole interval of their ratio is beyond a factor
     /// that different code around one operation explains.
     fn agreement(least: &Found, most: &Found) -> Agreement {
         if most.differs_from(least) == Some(false) {
-            return Agreement::Agrees;
+            return if most.over(*least).tells() { Agreement::Agrees } else { Agreement::Undecided };
         }
         let is_far = most.over(*least).ends().is_some_and(|(low, _)| low > CLOSE);
         if is_far && are_apart(least, most) { Agreement::Contradicts } else { Agreement::Differs }
@@ -362,10 +366,22 @@ fn beside_unknown(cores: impl Iterator<Item = Option<CoreUse>>) -> &'static str 
 const OF_UNKNOWN: &str =
     "; and the state of the core, which is known of one part of these figures and not of the other";
 
+/// What is said of intervals that overlap because they are wide.
+const TOO_WIDE: &str = "their intervals overlap, and are so wide that they could hardly do otherwise, so this run does not decide it";
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
+
+    #[test]
+    fn wide_intervals_that_overlap_decide_nothing() {
+        let of = |value, within| {
+            fathom_described::found_within(within, value, fathom_core::quantity::Unit::Nanoseconds)
+        };
+        assert_eq!(Equal::agreement(&of(100.0, 0.1), &of(110.0, 0.1)), Agreement::Agrees);
+        assert_eq!(Equal::agreement(&of(100.0, 0.7), &of(250.0, 0.7)), Agreement::Undecided);
+    }
 
     fn judged(values: [Option<f64>; 3]) -> Option<(Agreement, String)> {
         let machine = planted::machine();

@@ -114,21 +114,21 @@ fn input_then_and_now(
     (missed, figures): (&Missed, Figures),
 ) -> Statement {
     const SAME: f64 = 1.001;
+    let term = then;
     let (what, then, now) = (quantities::reworded(&now.what), then.each, now.each);
     let exact = |value: f64| Found::exact(value, input.dimension);
     let of = Statement::point(experiment, point);
     let share = [1.0, 0.5].into_iter().find(|share| distance(now / (input.value * share)) <= SAME);
     let Some(share) = share else {
-        // A term is in the unit of the prediction; what a stream loses is taken from its rate.
-        let term = |value: f64| Found::exact(value.abs(), missed.measured.dimension);
+        let [(measured, leaves), (used, _)] = [now, then].map(|each| in_prediction(missed, term, each));
         return statement!(
-            "{what}, from {experiment}, {of}: {measured}{less} by the whole run{core}, {used}{less} when the prediction was made",
+            "{what}, from {experiment}, {of}{leaves} {measured} by the whole run{core}, {used} when the prediction was made",
             what,
             of,
-            measured = term(now).named("input, whole run"),
-            used = term(then).named("input, as predicted from"),
+            measured = measured.named("input, whole run"),
+            used = used.named("input, as predicted from"),
             core = with_the_core(core),
-            less = if now < 0.0 { " less" } else { "" }
+            leaves
         );
     };
     let then = then / share;
@@ -142,6 +142,19 @@ fn input_then_and_now(
         used,
         state = state(then, &input, shared)
     )
+}
+
+/// What a term comes to with this value, in the unit of the prediction; of one that takes something off a rate what it leaves of the other
+/// terms before it.
+fn in_prediction(missed: &Missed, term: &Term, each: f64) -> (Found, &'static str) {
+    let of = |value: f64| Found::exact(value, missed.measured.dimension);
+    if each >= 0.0 {
+        return (of(each), ":");
+    }
+    let terms = &missed.prediction.terms;
+    let place = terms.iter().position(|other| other == term).unwrap_or_default();
+    let before: f64 = terms[..place].iter().map(Term::value).sum();
+    (of(before + term.times * each), ", which leaves")
 }
 
 /// The state of the core of an input by the end of the run, where it is to be named.

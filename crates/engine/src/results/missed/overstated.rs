@@ -72,16 +72,20 @@ impl Overstated {
     /// What is known of the miss.
     pub(super) fn because(&self) -> Statement {
         let remaining = self.remaining.named("left for the assumed term");
+        // A measured value below half of the mean, and not of the least, is among values of a factor of more than four.
+        let apart = if self.is_whole { ": so far apart they tell little of it" } else { "" };
         let published = self.published.map(|[least, most]| {
             statement!(
-                " Published of it are {least} to {most}, of which the prediction has the geometric mean.",
+                "Published of it are {least} to {most}, of which the prediction has the geometric mean{apart}.",
                 least = least.named("published, the least"),
-                most = most.named("published, the most")
+                most = most.named("published, the most"),
+                apart
             )
         });
         if self.is_whole {
-            return statement!("The measured value lies among the published ones.{published}", published);
+            return published.unwrap_or_default();
         }
+        let published = published.map(|published| statement!(" {published}", published));
         statement!(
             "One term of the prediction is too high: it has {predicted} for {name}, which this run does not measure, and the result \
              leaves {remaining} for it at most.{published}",
