@@ -106,10 +106,9 @@ pub(super) fn value(main: &Main, written: String) -> Text {
 }
 
 /// The meaning of the sign below a table, and of names with several settings; empty if no figure has either.
-pub(super) fn legend<'a>(figures: impl Iterator<Item = &'a Main<'a>> + Clone) -> String {
+pub(super) fn legend<'a>(mut figures: impl Iterator<Item = &'a Main<'a>> + Clone) -> String {
     let alike = main_figures::legend_of_alike(figures.clone()).map(|words| format!(" {words}."));
     let not_quotable = figures
-        .clone()
         .any(|main| !Quotation::of(main).is_allowed())
         .then(|| format!(" {MARK}: not quotable (interval missing or too wide, no evidence, or a limit)."));
     alike.unwrap_or_default() + &not_quotable.unwrap_or_default()
