@@ -7,7 +7,7 @@ use crate::words::plural;
 use fathom_core::experiment::Point;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_engine::results::{Outcome, PointResult, Results};
+use fathom_engine::results::{Outcome, PointResult, Results, other_work};
 use std::collections::BTreeSet;
 
 /// How far a run can be trusted.
@@ -76,7 +76,8 @@ fn by_width(share: f64) -> Trust {
 }
 
 fn level(results: &Results, share: f64) -> Trust {
-    let is_doubtful = results.failures() > 0 || failing(results) > 0;
+    let is_doubtful =
+        results.failures() > 0 || failing(results) > 0 || other_work::most_lost(&results.known()).is_some();
     if is_doubtful { by_width(share).min(Trust::Fair) } else { by_width(share) }
 }
 
@@ -180,11 +181,18 @@ fn wrong(results: &Results, by_width: Trust) -> String {
         0 => None,
         failing => Some(format!("{} may be of another operation than named", plural(failing, "value"))),
     };
-    let all: Vec<String> = failed.into_iter().chain(failing).collect();
-    if by_width != Trust::High || all.is_empty() {
+    if by_width != Trust::High {
         return String::new();
     }
-    format!(" But {}, so it is fair at most. {WRONG}", all.join(", and "))
+    let all: Vec<String> = failed.into_iter().chain(failing).collect();
+    match other_work::most_lost(&results.known()).filter(|_| all.is_empty()) {
+        Some((cpu, lost)) => {
+            let lost = quantities::percent(lost.value);
+            format!(" But other work took {lost} of CPU {cpu}, so it is fair at most. {QUIETER}")
+        }
+        None if all.is_empty() => String::new(),
+        None => format!(" But {}, so it is fair at most. {WRONG}", all.join(", and ")),
+    }
 }
 
 /// A quota of processor time that stopped many trials, and the remedy: it comes first, because what it stops may fail for no other
@@ -221,8 +229,8 @@ fn remedy_of_sharing(results: &Results) -> &'static str {
 /// The scale of the verdict.
 pub(crate) fn scale() -> String {
     format!(
-        "Trust is high if at least {} of the values are known within {}, fair from {} of them on, else low; where a check fails or \
-         a measurement failed, it is fair at most.",
+        "Trust is high if at least {} of the values are known within {}, fair from {} of them on, else low; where a check fails, \
+         a measurement failed or other work took much of a CPU, it is fair at most.",
         quantities::tick(Unit::PartsPerMillion, HIGHLY * 1e6),
         quantities::target(USEFUL),
         quantities::tick(Unit::PartsPerMillion, FAIRLY * 1e6)

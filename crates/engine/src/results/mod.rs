@@ -26,6 +26,7 @@ mod mechanisms;
 mod missed;
 mod mixture;
 mod nearness;
+pub mod other_work;
 mod outcome;
 #[cfg(test)]
 mod planted;

@@ -6,8 +6,8 @@ use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Judged};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
-use crate::results::vm_exit;
 use crate::results::{CoreState, PointCore};
+use crate::results::{other_work, vm_exit};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, TermEvent, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
@@ -20,7 +20,13 @@ pub(super) fn all(judged: &Judged, figures: Figures) -> Vec<Statement> {
         .filter(|candidate| candidate.changes.is_none_or(|by| by > CLOSE))
         .map(|candidate| rejected(candidate, missed));
     let slower = is_slower(missed).then(|| {
-        [core(missed), exit(missed, figures.supported), frequency(missed), others(missed), waiting(missed)]
+        [
+            core(missed),
+            exit(missed, figures.supported),
+            frequency(missed),
+            others(missed, figures.supported),
+            waiting(missed),
+        ]
     });
     let moved = moved(missed, figures.supported);
     terms.chain(slower.into_iter().flatten().flatten()).chain(moved).collect()
@@ -235,12 +241,10 @@ fn frequency(missed: &Missed) -> Option<Statement> {
     })
 }
 
-/// The experiment whose figures are the other work itself.
-const OF_OTHER_WORK: &str = "cpu/noise";
-
-/// Other work on the CPU, if it took less of the time than is missing.
-fn others(missed: &Missed) -> Option<Statement> {
-    if missed.place().0 == OF_OTHER_WORK {
+/// Other work on the CPU, if it took less of the time than is missing. The look before the observations does not see what makes work wait
+/// that sleeps, so nothing is excluded where a loop on some CPU lost much of its time.
+fn others(missed: &Missed, known: &Known) -> Option<Statement> {
+    if missed.place().0 == other_work::EXPERIMENT || other_work::most_lost(known).is_some() {
         return None;
     }
     // Busy processes that belong to the point begin after that look.
