@@ -4,7 +4,7 @@ use super::{CoreState, Disturbance, Evidence, Outcome, PointCore, PointResult};
 use crate::record::{BlockVisit, Trial, TrialOutcome};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Prediction, Selector};
-use fathom_core::machine::Machine;
+use fathom_core::machine::{Fact, Machine};
 use fathom_core::quantity::Unit;
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::Estimate;
@@ -14,6 +14,20 @@ use serde_json::{Map, Value, json};
 pub fn machine() -> Machine {
     fathom_experiments::register();
     fathom_described::machine()
+}
+
+/// A machine with one cache of this declared capacity.
+pub fn declaring(bytes: u64) -> Machine {
+    let mut machine = machine();
+    let fact = |number: u64| json!({ "value": number, "source": "a test" });
+    let instances = [machine.measured_cpu().to_string()];
+    let cache = json!({
+        "level": 3, "kind": "unified", "size_bytes": fact(bytes), "ways": fact(8), "line_bytes": fact(64),
+        "sets": fact(bytes / 512), "instances": instances,
+    });
+    let caches = serde_json::from_value(json!([cache])).expect("a cache");
+    machine.caches = Fact::known(caches, "a test");
+    machine
 }
 
 /// A point with this result and prediction, of one experiment without parameters.

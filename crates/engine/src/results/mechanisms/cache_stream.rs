@@ -1,6 +1,6 @@
 //! A stream through a set that the last-level cache should hold, beside the same stream of memory.
 
-use super::shared_cache::READ;
+use super::cache_edge::READ;
 use crate::results::accuracy::{CLOSE, FAIR};
 use fathom_core::experiment::{CoreUse, Found, Known, Point, Statement, statement};
 use fathom_core::quantity::declared;

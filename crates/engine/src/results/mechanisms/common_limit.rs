@@ -120,7 +120,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let because = statement!(
         "Were it the lines that one core has in flight, {cores} would read {cores} times as much.{carried}{farther}{states}",
         states = if is_of_like_states { "" } else { UNLIKE_STATES },
-        carried = carried(beside, premises.known),
+        carried = carried(&beside, premises.known),
         farther = farther.map(|(what, far, line)| {
             statement!(
                 " In too few trials to show it, two threads ({what}) read {far} with CPUs farther apart ({line} for a line): then the \
@@ -136,7 +136,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 const UNLIKE_STATES: &str = " The rate of one is of one state of its core, that of all is of whatever else used theirs, which may be a part of it.";
 
 /// Whether the memory itself carries more than is read: a copy crosses the bus with at least the bytes that it reads and writes.
-fn carried(beside: BesideOne, known: &Known) -> Statement {
+fn carried(beside: &BesideOne, known: &Known) -> Statement {
     let copied = best(&COPIED, beside.cores, known).filter(|copied| copied.value > beside.together.value);
     match copied.filter(|copied| copied.differs_from(&beside.together) == Some(true)) {
         Some(copied) => statement!(

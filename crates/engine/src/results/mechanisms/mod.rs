@@ -3,6 +3,7 @@
 
 mod adjacent_line;
 mod arguments;
+mod cache_edge;
 mod cache_stream;
 mod common_limit;
 pub(super) mod device_limit;

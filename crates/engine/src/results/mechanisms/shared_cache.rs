@@ -2,14 +2,11 @@
 //! each exceed it at some size, and these sizes agree. Where a chase of loads and a stream do not, both are told: a chase comes back to a
 //! line later than a stream of the same set, and finds what others have left of it.
 
+use super::cache_edge::{self, CacheEdge, FILES, LOADS, READ, are_apart, beyond_the_second, bounds};
 use super::cache_stream::CacheStream;
 use super::{Conclusion, Premises, Rule};
-use crate::results::accuracy::{CLOSE, FAIR};
-use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::{
-    CoreUse, Dimension, Found, Known, Levels, Point, Selector, Statement, statement,
-};
-use fathom_core::quantity::{Unit, declared};
+use fathom_core::experiment::{CoreUse, Dimension, Found, Known, Levels, Statement, statement};
+use fathom_core::quantity::Unit;
 
 pub(super) const RULE: Rule = Rule {
     name: "usable_last_cache",
@@ -20,25 +17,6 @@ pub(super) const RULE: Rule = Rule {
     points: &[LOADS, FILES, READ],
 };
 
-const LOADS: Selector = Selector::only(
-    "memory/load_latency",
-    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
-);
-const FILES: Selector = Selector::only(
-    "filesystem/read",
-    &[
-        ("call", Name("read")),
-        ("order", Name("sequential")),
-        ("state", Name("warm")),
-        ("block", Number(4096)),
-        ("file", Any),
-    ],
-);
-pub(super) const READ: Selector = Selector::only(
-    "memory/bandwidth",
-    &[("kind", Name("read")), ("level", Any), ("method", Any), ("size", Any)],
-);
-
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
     let cpu = known.machine.measured_cpu();
@@ -46,9 +24,10 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let size = |bytes: u64| Found::exact(bytes as f64, Dimension::Of(Unit::Bytes));
     let level = format!("L{}", known.machine.last_level(cpu)?);
     let shown = shown(premises, known);
-    let others = [cached_files(known), full_speed(stated, known)].into_iter().flatten();
-    let all: Vec<Edge> =
-        loads(known).map(|own| [own].into_iter().chain(others).collect()).unwrap_or_default();
+    let others =
+        [cache_edge::cached_files(known), cache_edge::full_speed(stated, known)].into_iter().flatten();
+    let all: Vec<CacheEdge> =
+        cache_edge::loads(known).map(|own| [own].into_iter().chain(others).collect()).unwrap_or_default();
     let below = all.iter().all(|edge| edge.beyond < stated);
     if all.len() < 2 || !below {
         let main = known.decided_by.and_then(|main| self::shown(premises, main));
@@ -93,13 +72,6 @@ fn between_visits(declared: Found, part: Statement, on: &str, denied_by: Option<
         on,
         stream = denied_by.map(|stream| statement!("; {stream}", stream = stream.statement()))
     )
-}
-
-/// Whether a size that one way finds is more than twice one that another does not.
-fn are_apart(all: &[Edge]) -> bool {
-    let most = all.iter().map(|edge| edge.within).max().unwrap_or(0);
-    let least = all.iter().map(|edge| edge.beyond).min().unwrap_or(0);
-    most as f64 > FAIR * least as f64
 }
 
 /// By a flat part of the curve of loads, if its end is certainly below half of what is declared.
@@ -191,19 +163,6 @@ fn headline(
     )
 }
 
-/// A load from the largest set that is faster than memory for certain, where that is beyond the second level: the cache takes part, though
-/// the curve shows no end of it.
-fn beyond_the_second(known: &Known, within: u64) -> Option<Statement> {
-    let second = known.machine.data_cache_bytes(known.machine.measured_cpu(), 2)?;
-    let of = |(size, load): (u64, Found)| (size > second && size == within).then_some(load);
-    let load = LOADS.along("size", known).into_iter().find_map(of)?;
-    Some(statement!(
-        "a load from {within} takes {load}, and ",
-        within = declared::size(within),
-        load = load.named("a load from the largest set faster than memory")
-    ))
-}
-
 /// The levels that the curves of loads show, by the function that every report takes its levels from; where they show none at all, too
 /// little is known to say that one is missing.
 fn shown(premises: &Premises, known: &Known) -> Option<Levels> {
@@ -212,121 +171,17 @@ fn shown(premises: &Premises, known: &Known) -> Option<Levels> {
     (method.about().shown.levels)(known)
 }
 
-/// The two sizes between which a working set no longer fits into the cache.
-struct Edge {
-    within: u64,
-    beyond: u64,
-    /// The state of the core of what is beyond.
-    core: Option<CoreUse>,
-    statement: Statement,
-}
-
-/// The range in which all edges overlap; if there is none, the range that covers all of them.
-fn bounds(all: &[Edge]) -> (u64, u64) {
-    let least = |of: fn(&Edge) -> u64| all.iter().map(of).min().unwrap_or(0);
-    let most = |of: fn(&Edge) -> u64| all.iter().map(of).max().unwrap_or(0);
-    let (low, high) = (most(|edge| edge.within), least(|edge| edge.beyond));
-    if low <= high { (low, high) } else { (least(|edge| edge.within), most(|edge| edge.beyond)) }
-}
-
-/// The largest size up to which every value is below the level for certain, and the least from which on every value is above it for
-/// certain: between the two the curve crosses it.
-fn crossing(curve: &[(u64, Found)], level: f64) -> Option<(u64, u64)> {
-    let ends = |value: &Found| value.ends().unwrap_or((value.value, value.value));
-    let below = curve.iter().take_while(|(_, value)| ends(value).1 < level).last()?;
-    let above = curve.iter().rev().take_while(|(_, value)| ends(value).0 > level).last()?;
-    Some((below.0, above.0))
-}
-
-/// By loads: beyond the cache one takes more than half as long as from memory. Between the two sizes their intervals do not tell.
-fn loads(known: &Known) -> Option<Edge> {
-    let curve = LOADS.along("size", known);
-    let (size, memory) = curve.last()?;
-    let (within, beyond) = crossing(&curve, memory.value / 2.0)?;
-    let statement = statement!(
-        "Up to {within} a load takes less than half of the {memory} that a load from {size} takes, from {beyond} on more",
-        within = declared::size(within),
-        beyond = declared::size(beyond),
-        memory = memory.named("a load from memory, the largest array"),
-        size = declared::size(*size)
-    );
-    Some(Edge { within, beyond, core: memory.core, statement })
-}
-
-/// By cached files: one that fits into the cache is copied faster than one that does not.
-fn cached_files(known: &Known) -> Option<Edge> {
-    let curve: Vec<(u64, Found)> = FILES.along("file", known);
-    let quickest = curve.iter().map(|(_, value)| value).min_by(|one, two| one.value.total_cmp(&two.value))?;
-    let (_, slowest) = curve.last()?;
-    let slower = slowest.value > CLOSE * quickest.value && slowest.differs_from(quickest) == Some(true);
-    let level = (quickest.value * slowest.value).sqrt();
-    let (within, beyond) = crossing(&curve, level).filter(|_| slower)?;
-    let statement = statement!(
-        "4 KiB of a cached file take {quickest} of files up to {within} and {slowest} of {beyond} and more",
-        quickest = quickest.named("block of a small cached file"),
-        within = declared::size(within),
-        slowest = slowest.named("block of a large cached file"),
-        beyond = declared::size(beyond)
-    );
-    Some(Edge { within, beyond, core: slowest.core, statement })
-}
-
-/// By reading at the rate of memory a set that fits into the declared cache.
-fn full_speed(stated: u64, known: &Known) -> Option<Edge> {
-    let all = |level: &'static str| {
-        let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", level));
-        mine.map(|(point, rate)| (size(point), rate))
-            .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))
-    };
-    let level = format!("L{}", known.machine.last_level(known.machine.measured_cpu())?);
-    let (memory, second) = (all("memory")?, all("L2")?);
-    let mine = READ.all(known).into_iter().filter(|(point, _)| point.is("level", &level));
-    let (set, rate) = mine
-        .map(|(point, rate)| (size(point), rate))
-        .max_by(|(_, one), (_, two)| one.value.total_cmp(&two.value))?;
-    let as_memory = set < stated && rate.value < CLOSE * memory.1.value && second.0 < set;
-    as_memory.then(|| Edge {
-        within: second.0,
-        beyond: set,
-        core: rate.core,
-        statement: statement!(
-            "{set} are read at {rate}, as memory is ({memory})",
-            set = declared::size(set),
-            rate = rate.named("read of a set that the last cache should hold"),
-            memory = memory.1.named("read of memory")
-        ),
-    })
-}
-
-fn size(point: &Point) -> u64 {
-    point.number_of("size").unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
-    use fathom_core::machine::{Fact, Machine};
+    use fathom_core::experiment::Point;
     use serde_json::json;
 
     const MIB: u64 = 1 << 20;
 
-    /// A machine with one cache of this declared capacity.
-    fn declaring(bytes: u64) -> Machine {
-        let mut machine = planted::machine();
-        let fact = |number: u64| json!({ "value": number, "source": "a test" });
-        let instances = [machine.measured_cpu().to_string()];
-        let cache = json!({
-            "level": 3, "kind": "unified", "size_bytes": fact(bytes), "ways": fact(8), "line_bytes": fact(64),
-            "sets": fact(bytes / 512), "instances": instances,
-        });
-        let caches = serde_json::from_value(json!([cache])).expect("a cache");
-        machine.caches = Fact::known(caches, "a test");
-        machine
-    }
-
     fn conclusion(stated: u64, files: [f64; 3]) -> Option<Conclusion> {
-        let machine = declaring(stated);
+        let machine = planted::declaring(stated);
         let mut known = Known::new(&machine, None);
         for (mib, ns) in [(1, 5.0), (8, 40.0), (16, 45.0), (32, 110.0), (1024, 150.0)] {
             LOADS.plant_at(&mut known, &[("size", json!(mib * MIB))], ns);
@@ -386,7 +241,7 @@ mod tests {
     #[test]
     fn a_size_is_usable_only_where_a_stream_agrees_with_the_loads() {
         use fathom_core::experiment::Level;
-        let machine = declaring(32 * MIB);
+        let machine = planted::declaring(32 * MIB);
         let said = |end_mib: f64, rate: f64| {
             let mut known = Known::new(&machine, None);
             for (level, mib, rate) in [("L3", 4, rate), ("memory", 128, 10e9)] {
@@ -415,26 +270,6 @@ mod tests {
         let apart = conclusion(480 * MIB, [200.0, 600.0, 610.0]);
         let headline = apart.expect("a conclusion").headline.plain();
         assert!(headline.contains("usable"), "16 MiB and 16 MiB are alike: {headline}");
-        let edge = |within: u64, beyond: u64| Edge { within, beyond, core: None, statement: "".into() };
-        assert!(are_apart(&[edge(16 * MIB, 32 * MIB), edge(MIB, 4 * MIB)]));
-        assert!(!are_apart(&[edge(16 * MIB, 32 * MIB), edge(4 * MIB, 8 * MIB)]));
-    }
-
-    #[test]
-    fn what_lies_between_the_second_level_and_memory_is_told_with_its_time() {
-        let mut machine = declaring(480 * MIB);
-        let mut caches = machine.caches.value().expect("caches").clone();
-        let mut second = caches[0].clone();
-        (second.level, second.size_bytes) = (2, Fact::known(2 * MIB, "a test"));
-        caches.push(second);
-        machine.caches = Fact::known(caches, "a test");
-        let mut known = Known::new(&machine, None);
-        for (mib, ns) in [(1, 5.0), (4, 40.0), (64, 150.0)] {
-            LOADS.plant_at(&mut known, &[("size", json!(mib * MIB))], ns);
-        }
-        let told = |mib: u64| beyond_the_second(&known, mib * MIB).map(|told| told.plain());
-        assert_eq!(told(4).as_deref(), Some("a load from 4 MiB takes {40}, and "));
-        assert_eq!(told(1), None, "the second level has it");
     }
 
     #[test]
