@@ -272,7 +272,7 @@ pub(super) fn part(point: &PointResult, part: Part, measure: Measure) -> String 
 }
 
 /// A part of a prediction in the measure of its row or column, as `written` writes a number. Of software that takes something off a rate
-/// it is the share that it leaves: rates do not subtract.
+/// it is the factor that leaves the rest: rates do not subtract.
 pub(super) fn part_number(
     point: &PointResult,
     part: Part,
@@ -282,14 +282,14 @@ pub(super) fn part_number(
     let of = |prediction: &Prediction| Some((prediction.part(part)?, prediction.total()));
     match point.prediction.as_ref().and_then(of) {
         None => ABSENT.to_owned(),
-        Some((value, whole)) if value < 0.0 => share_of_rate(whole - value, whole),
+        Some((value, whole)) if value < 0.0 => factor_of_rate(whole - value, whole),
         Some((value, whole)) => written(measure.part(value, whole)),
     }
 }
 
-/// What is left of a rate, as a share of it.
-fn share_of_rate(rate: f64, remaining: f64) -> String {
-    format!("{} of it", quantities::percent(remaining / rate))
+/// What is left of a rate, as a factor of it, which needs no unit of its column.
+fn factor_of_rate(rate: f64, remaining: f64) -> String {
+    format!("×{}", quantities::number(remaining / rate))
 }
 
 fn measured(point: &PointResult, measure: Measure) -> String {

@@ -151,7 +151,7 @@ fn legend(
     });
     let alike = main_figures::legend_of_alike(shown.iter().map(|figure| &figure.main));
     let alike = alike.map(|_| {
-        "or n others: settings not distinguished from the best; of the first in the plan".to_owned()
+        "or n others: settings as good as the best as far as is known; the first has the value".to_owned()
     });
     let all = [checked, share, frequency, distance, both, several, alike, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
