@@ -11,6 +11,7 @@ use crate::run;
 use crate::words::{self, plural};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
 use fathom_engine::results::{CpuDistance, LINE_HAND_OVER, MechanismKind, PointResult, Results};
 
@@ -79,7 +80,11 @@ fn most_moved(results: &Results) -> Option<Text> {
         (least > 1.0).then_some(least)
     };
     // What the distance is told by differs with it by definition.
-    let others = results.points.iter().filter(|point| point.experiment != LINE_HAND_OVER);
+    let step = results.run.header.clock.resolution_ns();
+    let others = results
+        .points
+        .iter()
+        .filter(|point| point.experiment != LINE_HAND_OVER && !is_of_few_steps(point, step));
     let all = others.filter_map(|point| Some((point, changed(point)?)));
     let (point, _) = all.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let at = |(at, estimate): (&CpuDistance, &Estimate)| {
@@ -98,6 +103,18 @@ fn most_moved(results: &Results) -> Option<Text> {
     .and(Text::to(&Key::of("distance")))
     .and(").");
     Some(text)
+}
+
+/// How many steps of the clock a single operation must take for its median to be a time: of fewer it is a number of steps.
+const MANY_STEPS: f64 = 20.0;
+
+/// Whether single operations were timed that take few steps of the clock, nanoseconds.
+fn is_of_few_steps(point: &PointResult, step: f64) -> bool {
+    point.each && point.estimate().is_some_and(|estimate| has_few_steps(point.unit, estimate.value, step))
+}
+
+fn has_few_steps(unit: Unit, value: f64, step: f64) -> bool {
+    unit == Unit::Nanoseconds && value < MANY_STEPS * step
 }
 
 /// The experiments with a value.
@@ -171,4 +188,16 @@ fn places(results: &Results) -> Text {
         text.and(to("one-page")).and(" has the operations of the published reports on a page, ")
     };
     text.and(to("conclusion")).and(" what this machine is good and bad at, and what programs can choose.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_few_steps_of_the_clock_is_no_result_to_begin_with() {
+        assert!(has_few_steps(Unit::Nanoseconds, 29.0, 20.0), "a median of one or two steps");
+        assert!(!has_few_steps(Unit::Nanoseconds, 5_000.0, 20.0));
+        assert!(!has_few_steps(Unit::BytesPerSecond, 29.0, 20.0), "a rate is over many");
+    }
 }
