@@ -11,22 +11,26 @@ const STACK_BYTES: usize = 16 << 10;
 pub struct UserThread {
     /// The memory of the second stack.
     stack: Box<[u128]>,
+    /// The bytes left free at its end: its place within a page differs from process to process, as that of every buffer, because what an
+    /// access costs may depend on it.
+    offset: usize,
     state: State,
 }
 
 impl UserThread {
-    /// Prepares a stack as `switch` leaves one: registers, and the address at which execution resumes.
+    /// Prepares a stack as `switch` leaves one: registers, and the address at which execution resumes. `offset` bytes of it are left free, a
+    /// multiple of 64 below a page.
     #[allow(clippy::unnecessary_box_returns, reason = "the second stack holds its address: it must not move")]
-    pub fn new() -> Box<Self> {
-        let mut stack = vec![0_u128; STACK_BYTES / 16].into_boxed_slice();
-        let top = stack.as_mut_ptr_range().end as usize;
-        let mut thread = Box::new(UserThread { stack, state: State { other: 0, turns: 0 } });
-        thread.begin(top);
+    pub fn new(offset: usize) -> Box<Self> {
+        let stack = vec![0_u128; STACK_BYTES / 16].into_boxed_slice();
+        let mut thread = Box::new(UserThread { stack, offset, state: State { other: 0, turns: 0 } });
+        thread.restart();
         thread
     }
 
-    /// Starts the function anew: the cost of creating such a thread. `top` is the end of its stack.
-    fn begin(&mut self, top: usize) {
+    /// Makes the function start at its beginning at its next turn: the cost of creating such a thread.
+    pub fn restart(&mut self) {
+        let top = self.stack.as_mut_ptr_range().end as usize - self.offset;
         let frame = (top - 16 - FRAME_WORDS * 8) as *mut usize;
         let state = &raw mut self.state;
         // SAFETY: the frame is inside the stack that this thread owns.
@@ -35,12 +39,6 @@ impl UserThread {
             frame.add(ENTRY).write(entry as *const () as usize);
         }
         self.state.other = frame as usize;
-    }
-
-    /// Makes the function start anew at its next turn.
-    pub fn restart(&mut self) {
-        let top = self.stack.as_mut_ptr_range().end as usize;
-        self.begin(top);
     }
 
     /// Number of times that the second stack has run.
@@ -62,7 +60,7 @@ mod tests {
 
     #[test]
     fn the_second_stack_runs_once_a_round_trip_and_starts_anew() {
-        let mut thread = UserThread::new();
+        let mut thread = UserThread::new(192);
         (0..5).for_each(|_| thread.round_trip());
         assert_eq!(thread.turns(), 5);
         thread.restart();

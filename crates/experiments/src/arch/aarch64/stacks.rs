@@ -11,13 +11,15 @@ pub const ENTRY: usize = 11;
 
 assembly! {
     /// Changes stacks: saves the callee-saved registers of the procedure call standard (AAPCS64) and exchanges the stack pointer with
-    /// `*other`.
+    /// `*other`. Either stack has a copy: of one jump that leads to two places by turns, whether it is predicted depends on where the
+    /// linker puts it.
     fn switch(*mut usize);
     [
-        // A second name, which an instruction can have without quotes.
-        ".globl fathom_switch_stacks",
-        ".hidden fathom_switch_stacks",
-        "fathom_switch_stacks:",
+        ".globl fathom_switch_back",
+        ".hidden fathom_switch_back",
+        ".irp copy, fathom_switch_there, fathom_switch_back",
+        ".p2align 6",
+        "\\copy:",
         "sub sp, sp, #160",
         "stp x19, x20, [sp]",
         "stp x21, x22, [sp, #16]",
@@ -45,7 +47,8 @@ assembly! {
         "ldp d14, d15, [sp, #144]",
         "add sp, sp, #160",
         // Not `ret`, whose predicted target would come from calls made on the other stack.
-        "br x30"
+        "br x30",
+        ".endr"
     ]
 }
 
@@ -58,7 +61,7 @@ assembly! {
         "add x9, x9, #1",
         "str x9, [x19, {turns}]",
         "add x0, x19, {other}",
-        "bl fathom_switch_stacks",
+        "bl fathom_switch_back",
         "b 2b"
     ],
     turns = const core::mem::offset_of!(State, turns),

@@ -105,7 +105,7 @@ impl Experiment for ThreadCreation {
             JOIN => Ok(Workload::each(create_and_join)),
             CREATE => Ok(Workload::until_marked(create_as_seen(site))),
             FIRST => Ok(Workload::until_marked(create_to_first_instruction(site))),
-            USER_LEVEL => user_level(),
+            USER_LEVEL => user_level(site),
             measure => Err(Failure::no_variant(&MEASURE, measure)),
         }
     }
@@ -210,9 +210,9 @@ pub fn create_to_first_instruction<'site>(
     move |_| join(create(stamp, (&raw mut stopwatch).cast())?)
 }
 
-fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+fn user_level<'site>(site: &Site) -> Result<Workload<'site>, Failure> {
     arch::ensure_assembly("the change of stacks is written for x86-64 and aarch64")?;
-    let mut thread = crate::apparatus::cpu::user_thread::UserThread::new();
+    let mut thread = crate::apparatus::cpu::user_thread::UserThread::new(site.buffer_offset);
     Ok(Workload::batched(move |n| {
         let before = thread.turns();
         for _ in 0..n {

@@ -224,7 +224,7 @@ impl Experiment for ContextSwitch {
             RING => ring(point, site),
             YIELD => yielding(site),
             START => start_of_child(point, site),
-            USER_LEVEL => user_level(),
+            USER_LEVEL => user_level(site),
             mechanism => Err(Failure::no_variant(&MECHANISM, mechanism)),
         }
     }
@@ -359,9 +359,9 @@ fn start_of_child<'site>(point: &Point, site: &'site Site) -> Result<Workload<'s
     }
 }
 
-fn user_level<'site>() -> Result<Workload<'site>, Failure> {
+fn user_level<'site>(site: &Site) -> Result<Workload<'site>, Failure> {
     arch::ensure_assembly("the change of stacks is written for x86-64 and aarch64")?;
-    let mut thread = crate::apparatus::cpu::user_thread::UserThread::new();
+    let mut thread = crate::apparatus::cpu::user_thread::UserThread::new(site.buffer_offset);
     let play = move |n| {
         let before = thread.turns();
         for _ in 0..n {
