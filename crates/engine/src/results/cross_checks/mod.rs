@@ -16,8 +16,8 @@ use order::ORDERED;
 pub enum Agreement {
     /// The intervals overlap, or the order holds.
     Agrees,
-    /// The intervals do not overlap, but do not show that the figures are more than a factor of 1.25 apart, or that an order is reversed
-    /// without a possible reason.
+    /// The intervals do not overlap, but do not show that the figures are more than a factor of 1.25 apart; or an order is reversed with a
+    /// possible reason, or by less than three digits show.
     Differs,
     /// An order that the intervals do not decide.
     Undecided,

@@ -14,6 +14,8 @@ pub(super) struct Ordered {
     because: &'static str,
     /// What can make it cost a little more all the same; empty if nothing is known to.
     unless: &'static str,
+    /// What of that reason a run may have measured by itself: where it is present, and where it is not.
+    measured: Option<[(&'static str, Selector); 2]>,
 }
 
 const TCP_PEER: Selector =
@@ -38,6 +40,13 @@ const fn thread(measure: &'static str) -> [(&'static str, At); 1] {
     [("measure", Name(measure))]
 }
 
+const fn pipe_alone(between: &'static str) -> [(&'static str, At); 2] {
+    [("between", Name(between)), ("mechanism", Name("pipe alone"))]
+}
+
+const PIPE_OF_THREADS: Selector = Selector::only("cpu/context_switch", &pipe_alone("threads"));
+const PIPE_OF_ONE: Selector = Selector::only("cpu/context_switch", &pipe_alone("nobody"));
+
 const JOINED: Selector = Selector::only("cpu/thread_creation", &thread("create and join"));
 const CREATED: Selector = Selector::only("cpu/thread_creation", &thread("create"));
 const STARTED: Selector = Selector::only("cpu/thread_creation", &thread("to first instruction"));
@@ -49,6 +58,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("creating and joining it", JOINED),
         because: "it contains the creation",
         unless: "",
+        measured: None,
     },
     Ordered {
         what: "a thread's first instruction, and its end",
@@ -56,6 +66,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("creating and joining it", JOINED),
         because: "a thread ends after its first instruction",
         unless: "",
+        measured: None,
     },
     Ordered {
         what: "creating a thread and a process",
@@ -66,6 +77,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         ),
         because: "a process also has its own address space",
         unless: "",
+        measured: None,
     },
     Ordered {
         what: "switching between threads and processes",
@@ -85,6 +97,10 @@ pub(super) const ORDERED: &[Ordered] = &[
         ),
         because: "the switch in it also changes the address space",
         unless: "threads share a table of open files, so that each read and write also takes a reference to its file",
+        measured: Some([
+            ("a pipe by itself, with no switch, costs a process with threads", PIPE_OF_THREADS),
+            ("one without", PIPE_OF_ONE),
+        ]),
     },
     Ordered {
         what: "a ping and TCP, loopback",
@@ -92,6 +108,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("a round trip of 56 bytes by TCP over loopback on one CPU", TCP_HERE),
         because: "the kernel answers an echo, the other process answers over TCP",
         unless: "",
+        measured: None,
     },
     Ordered {
         what: "a ping and a connection, loopback",
@@ -99,6 +116,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("connect over loopback", CONNECT_HERE),
         because: "connect waits for an answer to its first segment",
         unless: "",
+        measured: None,
     },
     Ordered {
         what: "a ping and TCP, peer",
@@ -106,6 +124,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("a round trip of 56 bytes by TCP to the peer", TCP_PEER),
         because: "the kernel answers an echo, the other process answers over TCP",
         unless: "",
+        measured: None,
     },
     Ordered {
         what: "a ping and a connection, peer",
@@ -113,6 +132,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("connect to the peer", CONNECT_PEER),
         because: "connect waits for the answer to its first segment, which is a round trip",
         unless: "",
+        measured: None,
     },
 ];
 
@@ -127,7 +147,7 @@ impl Ordered {
         let (low, high) = (*low, *high);
         let (agreement, verdict) = match (low.differs_from(&high)?, low.value > high.value) {
             _ if low.is_mixture || high.is_mixture => (Agreement::Undecided, OF_STATES.into()),
-            (true, true) => self.reversed(&low, &high),
+            (true, true) => self.reversed(&low, &high, known),
             (true, false) => (Agreement::Agrees, "the order holds".into()),
             (false, _) => {
                 (Agreement::Undecided, "their intervals overlap, so this run does not decide it".into())
@@ -159,24 +179,43 @@ impl Ordered {
     }
 
     /// The verdict of an order that the intervals show to be reversed.
-    fn reversed(&self, low: &Found, high: &Found) -> (Agreement, Statement) {
+    fn reversed(&self, low: &Found, high: &Found, known: &Known) -> (Agreement, Statement) {
         let apart = low.over(*high).named("reversed by a factor of");
-        if !are_apart(high, low) {
-            return (
-                Agreement::Undecided,
-                "their intervals lie next to each other, so this run does not decide it".into(),
-            );
-        }
-        if self.unless.is_empty() || low.value > CLOSE * high.value {
+        let is_by_much = are_apart(high, low);
+        if is_by_much && (self.unless.is_empty() || low.value > CLOSE * high.value) {
             let verdict = statement!("it does, by a factor of {apart}, so one of the two is wrong", apart);
             return (Agreement::Contradicts, verdict);
         }
         let unless = self.unless;
-        let verdict = statement!(
-            "it does, by a factor of {apart}. What may be the reason, not measured by itself: {unless}",
-            apart
-        );
-        (Agreement::Differs, verdict)
+        let reason = match self.accounted(low, high, known) {
+            Some(accounted) => accounted,
+            None if unless.is_empty() => "; the intervals lie next to each other".into(),
+            None => statement!(". What may be the reason, not measured by itself: {unless}"),
+        };
+        (Agreement::Differs, statement!("it does, by a factor of {apart}{reason}", apart, reason))
+    }
+
+    /// What the run measured by itself of the reason, if it is certain and no less than the difference, as far as the intervals show.
+    fn accounted(&self, low: &Found, high: &Found, known: &Known) -> Option<Statement> {
+        let [(with, present), (without, absent)] = self.measured?;
+        let [dear, cheap] = [present, absent].map(|of| match &of.all(known)[..] {
+            [(_, found)] if !found.is_mixture => Some(*found),
+            _ => None,
+        });
+        let (dear, cheap, gap) = (dear?, cheap?, low.minus(*high));
+        let more = dear
+            .beyond(cheap)
+            .filter(|more| more.differs_from(&gap) != Some(true) || more.value > gap.value)?;
+        Some(statement!(
+            ". What accounts for it: {with} {dear} and {without} {cheap}, {more} more, where {gap} are to be explained ({unless})",
+            with = with,
+            dear = dear.named(with),
+            without = without,
+            cheap = cheap.named(without),
+            more = more.named("measured of the reason"),
+            gap = gap.named("by how much the order is reversed"),
+            unless = self.unless
+        ))
     }
 }
 
@@ -199,11 +238,38 @@ mod tests {
             assert_eq!(judged(60e3, 60e3), Some(Agreement::Undecided), "{}", check.what);
             assert_eq!(judged(60e3, 8e3), Some(Agreement::Contradicts), "{}", check.what);
             // The intervals planted reach a hundredth to each side: they are apart, by less than what three digits show.
-            assert_eq!(judged(61.3e3, 60e3), Some(Agreement::Undecided), "{}", check.what);
+            assert_eq!(judged(61.3e3, 60e3), Some(Agreement::Differs), "{}", check.what);
             let by_a_tenth =
                 if check.unless.is_empty() { Agreement::Contradicts } else { Agreement::Differs };
             assert_eq!(judged(66e3, 60e3), Some(by_a_tenth), "{}", check.what);
         }
+    }
+
+    #[test]
+    fn what_the_run_measured_of_the_reason_accounts_for_it() {
+        let machine = planted::machine();
+        let check = ORDERED.iter().find(|check| check.measured.is_some()).expect("a check with a reason");
+        let judged = |pipe: f64| {
+            let mut known = Known::new(&machine, None);
+            for (of, ns) in [
+                (check.less.1, 2570.0),
+                (check.more.1, 2510.0),
+                (PIPE_OF_THREADS, pipe),
+                (PIPE_OF_ONE, 700.0),
+            ] {
+                of.plant(&mut known, ns);
+            }
+            let judged = check.judge(&known).expect("a verdict");
+            (judged.agreement, judged.statement.plain())
+        };
+        let (agreement, text) = judged(800.0);
+        assert_eq!(agreement, Agreement::Differs);
+        assert!(
+            text.contains("What accounts for it: a pipe by itself, with no switch, costs a process with threads {800} and one without {700}, {100} more, where {60} are to be explained"),
+            "{text}"
+        );
+        let (_, text) = judged(702.0);
+        assert!(text.contains("What may be the reason, not measured by itself"), "{text}");
     }
 
     #[test]

@@ -176,6 +176,9 @@ fn causes(machine: &Machine) -> Statement {
 
 /// The idle states from which the kernel chooses, the deeper the longer it expects to be idle.
 fn of_the_kernel(machine: &Machine) -> Option<Statement> {
+    if machine.conditions.idle_governor.value().is_some_and(|governor| governor == "haltpoll") {
+        return Some(of_halt_polling(machine).into());
+    }
     let states = &machine.conditions.idle_states;
     let Some(states) = states.value() else {
         // Of a virtual machine there is nothing more to say: its host chooses.
@@ -205,6 +208,22 @@ fn of_the_kernel(machine: &Machine) -> Option<Statement> {
          switched off would tell whether they are the cause."
     ))
 }
+
+/// What the governor haltpoll does, which expects no length of idle time (drivers/cpuidle/governors/haltpoll.c of Linux): it polls up to a
+/// limit, and halts then; with a limit of 0 it always halts, and the limit does not grow.
+fn of_halt_polling(machine: &Machine) -> &'static str {
+    let line = machine.kernel.command_line.value();
+    let is_off = line.is_some_and(|line| line.split_whitespace().any(|word| word == NO_POLLING));
+    if is_off {
+        "The kernel has no choice of idle states: its governor, haltpoll, was started with a limit of 0 for polling \
+         (haltpoll.guest_halt_poll_ns=0), with which an idle CPU always halts."
+    } else {
+        "The kernel's governor, haltpoll, lets an idle CPU poll up to a limit and halt then; a run with a limit of 0 \
+         (haltpoll.guest_halt_poll_ns) would tell whether the polling is the cause."
+    }
+}
+
+const NO_POLLING: &str = "haltpoll.guest_halt_poll_ns=0";
 
 #[cfg(test)]
 mod tests {
@@ -350,5 +369,28 @@ mod tests {
         machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
         let guest = causes(&machine).plain();
         assert!(guest.starts_with("This machine is virtual") && guest.contains("halt polling"), "{guest}");
+    }
+
+    #[test]
+    fn a_governor_that_always_halts_chooses_no_state() {
+        let mut machine = planted::machine();
+        machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
+        let state = |name: &str, latency: u64| IdleState {
+            name: name.to_owned(),
+            exit_latency_us: Some(latency),
+            disabled: false,
+        };
+        machine.conditions.idle_states =
+            Fact::known(vec![state("POLL", 0), state("haltpoll idle", 1)], "a test");
+        let mut said = |governor: &str, line: &str| {
+            machine.conditions.idle_governor = Fact::known(governor.to_owned(), "a test");
+            machine.kernel.command_line = Fact::known(line.to_owned(), "a test");
+            causes(&machine).plain()
+        };
+        let halts = said("haltpoll", "quiet haltpoll.guest_halt_poll_ns=0 (and 3 others)");
+        assert!(halts.contains("always halts") && !halts.contains("the deeper the longer"), "{halts}");
+        let polls = said("haltpoll", "quiet");
+        assert!(polls.contains("poll up to a limit") && !polls.contains("the deeper the longer"), "{polls}");
+        assert!(said("menu", "quiet").contains("the deeper the longer"));
     }
 }

@@ -5,7 +5,7 @@ use super::{Conclusion, Premises, Rule};
 use crate::results::PointResult;
 use crate::results::accuracy::{CLOSE, distance};
 use fathom_core::experiment::At::Any;
-use fathom_core::experiment::{Dimension, Figure, Found, Placement, Selector, statement};
+use fathom_core::experiment::{Dimension, Figure, Found, Placement, Selector, Statement, statement};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics;
 
@@ -68,12 +68,13 @@ fn at_two_distances(
     })
 }
 
-/// The method by which two threads move most while their CPUs are farther apart, if it is more by a factor of 1.25, significant or not:
-/// its name, its rate, and what a line takes between the CPUs then.
+/// The method that speaks for those by which two threads move more by a factor of 1.25 while their CPUs are farther apart, significant or
+/// not: its name, its rate, and what a line takes between the CPUs then.
 pub(super) fn most_farther_apart(premises: &Premises, of: &Selector) -> Option<(String, Figure, Figure)> {
-    let more =
-        at_two_distances(premises, of).filter(|(_, near, far)| far.rate.value > CLOSE * near.rate.value);
-    let (what, _, far) = more.max_by(|(.., one), (.., other)| one.rate.value.total_cmp(&other.rate.value))?;
+    let all: Vec<_> = at_two_distances(premises, of).collect();
+    let ratio = statistics::median(&ratios(&all))?;
+    let more = all.into_iter().filter(|(_, near, far)| far.rate.value > CLOSE * near.rate.value).collect();
+    let (what, _, far) = spokesman(more, ratio)?;
     let line = Found::bare(far.line_ns, Dimension::Of(Unit::Nanoseconds));
     Some((
         what,
@@ -134,11 +135,48 @@ fn of_one_pair(mut rates: Vec<(String, AtDistance, AtDistance)>) -> Vec<(String,
     rates
 }
 
+/// How many times as much each method moves farther apart.
+fn ratios(rates: &[(String, AtDistance, AtDistance)]) -> Vec<f64> {
+    rates.iter().map(|(_, near, far)| far.rate.value / near.rate.value).collect()
+}
+
+/// The method that speaks for all: that with the most trials at both distances, of several that nearest to the ratio of all. The highest of
+/// many methods would be so by chance.
+fn spokesman(
+    rates: Vec<(String, AtDistance, AtDistance)>,
+    ratio: f64,
+) -> Option<(String, AtDistance, AtDistance)> {
+    let trials = |near: &AtDistance, far: &AtDistance| near.trials.min(far.trials);
+    let most = rates.iter().map(|(_, near, far)| trials(near, far)).max()?;
+    let apart = |(_, near, far): &(String, AtDistance, AtDistance)| {
+        distance(far.rate.value / near.rate.value / ratio)
+    };
+    let well_known = rates.into_iter().filter(|(_, near, far)| trials(near, far) == most);
+    well_known.min_by(|one, other| apart(one).total_cmp(&apart(other)))
+}
+
+/// What all methods show together, if there are several.
+fn of_all_methods(ratios: &[f64], trials: usize) -> Option<Statement> {
+    let median = statistics::median(ratios).filter(|_| ratios.len() > 1)?;
+    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ratios.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let times = |value: f64, name| Found::bare(value, Dimension::Ratio).named(name);
+    Some(statement!(
+        " In the median of all methods it is {median} times, from {least} to {most}, of {trials} trials farther apart in all.",
+        median = times(median, "two threads farther apart over nearer, median of methods"),
+        least = times(least, "two threads farther apart over nearer, least of methods"),
+        most = times(most, "two threads farther apart over nearer, most of methods")
+    ))
+}
+
 /// The conclusion from the rates of some methods at two distances, the shorter one first.
 fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion> {
     let rates = of_one_pair(rates);
     let all = rates.len();
-    let ratios: Vec<f64> = rates.iter().map(|(_, near, far)| far.rate.value / near.rate.value).collect();
+    let ratios = ratios(&rates);
+    let ratio = statistics::median(&ratios)?;
+    let together =
+        of_all_methods(&ratios, rates.iter().map(|(.., far)| far.trials).sum()).unwrap_or_default();
     let is_by_all = is_by_number(&ratios) || is_by_ranks(&rates);
     let is_more = |near: Found, far: Found| far.value > CLOSE * near.value;
     let is_surely_more =
@@ -149,27 +187,23 @@ fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion>
             is_surely_more(near.rate, far.rate) || is_by_all && is_more(near.rate, far.rate)
         })
         .collect();
-    // What is certain of the ratio; of methods without an interval the ratio.
-    let times = |(_, near, far): &(String, AtDistance, AtDistance)| {
-        let ratio = far.rate.over(near.rate);
-        (ratio.ends().map_or(0.0, |(low, _)| low), ratio.value)
-    };
-    let order = |(a, b): (f64, f64), (c, d): (f64, f64)| a.total_cmp(&c).then(b.total_cmp(&d));
-    let (what, near, far) = surely.iter().max_by(|one, other| order(times(one), times(other)))?;
+    let number = surely.len();
+    let (what, near, far) = spokesman(surely, ratio)?;
     let line = |of: &AtDistance, name| Found::bare(of.line_ns, Dimension::Of(Unit::Nanoseconds)).named(name);
     let headline = statement!(
         "Two threads ({what}) move {far_rate} of memory together while a cache line takes {far_line} between their CPUs, and {near_rate} \
          while it takes {near_line}: near each other they share a part of the path to memory that is not the memory's own limit.",
         far_rate = far.rate.named("two threads on CPUs farther apart"),
-        far_line = line(far, "a line between CPUs farther apart"),
+        far_line = line(&far, "a line between CPUs farther apart"),
         near_rate = near.rate.named("two threads on CPUs nearer to each other"),
-        near_line = line(near, "a line between CPUs nearer to each other")
+        near_line = line(&near, "a line between CPUs nearer to each other")
     );
-    let number = surely.len();
+    let [near_trials, far_trials] = [near.trials, far.trials];
     let because = statement!(
         "The host moved the CPUs during the run; of {all} methods that were measured at these two distances {number} show it, here \
-         {times} times as much. Which part it is (a cache, the link of a group of cores) is not visible from inside.",
-        times = far.rate.over(near.rate).named("two threads farther apart over nearer")
+         {times} times as much ({near_trials} and {far_trials} trials, nearer and farther apart).{together} Which part it is (a cache, the link of a group of cores) is not visible from inside.",
+        times = far.rate.over(near.rate).named("two threads farther apart over nearer"),
+        together
     );
     Some(Conclusion::of(headline, because))
 }
@@ -247,6 +281,29 @@ mod tests {
         assert!(!shown(&[few(63e9, 2, [60e9, 66e9])]), "two trials: in one of 36");
         assert!(!shown(&[apart, few(63e9, 3, [36e9, 66e9])]), "of one method they overlap");
         assert!((chance_of_ranks(7, 3) - 1.0 / 120.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_highest_of_many_methods_does_not_speak_for_them() {
+        let few = |rate: f64, trials: usize| AtDistance {
+            line_ns: 167.0,
+            rate: Found::bare(rate, Dimension::Of(Unit::BytesPerSecond)),
+            trials,
+            ends: [rate, rate],
+        };
+        let once = [80e9, 60e9, 62e9, 30e9, 66e9, 61e9, 65e9].map(|rate| (rate, 1));
+        let rates = once.into_iter().chain([(64e9, 3), (58e9, 3), (70e9, 3)]);
+        let named = rates
+            .into_iter()
+            .map(|(rate, trials)| (format!("read, {}", rate / 1e9), at(32.0, 32e9, 1e9), few(rate, trials)));
+        let told = concluded(named.collect()).expect("a mechanism");
+        let headline = told.headline.plain();
+        assert!(headline.starts_with("Two threads (read, 64) move {64000000000} of memory"), "{headline}");
+        let because = told.because.plain();
+        assert!(
+            because.contains("(7 and 3 trials, nearer and farther apart). In the median of all methods it is {1.96875} times, from {0.9375} to {2.5}, of 16 trials"),
+            "{because}"
+        );
     }
 
     #[test]

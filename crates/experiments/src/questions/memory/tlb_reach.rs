@@ -102,6 +102,10 @@ impl Experiment for TlbReach {
         Ok(hierarchy::translated(prediction, known, pages, page))
     }
 
+    fn exceeded_for(&self, point: &Point, known: &Known) -> Option<Excess> {
+        beyond_the_second_level(point, known)
+    }
+
     fn bound(&self, _: &Point, known: &Known) -> Option<Bound> {
         let because = "a dependent load takes at least two cycles in any first-level cache";
         Some(Bound::of(2.0 * known.shortest_cycle(), because))
@@ -136,22 +140,48 @@ impl Experiment for TlbReach {
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
-        let entries = hierarchy::tlb_entries(known.machine, known.machine.page_bytes());
-        let published = hierarchy::published_tlb_entries(known.machine);
-        let limit = |(level, entries): (usize, Option<u64>)| {
-            let name = format!("level {} TLB", level + 1);
-            let declared = entries.map(|entries| (entries, "declared".to_owned()));
-            let published =
-                || published.as_ref().map(|(all, source)| (all[level], format!("published ({source})")));
-            let (at, origin) = declared.or_else(published)?;
-            Some(Limit { name, at, origin, expected: None, is_measured: false })
-        };
-        let limits: Vec<Limit> = entries.into_iter().enumerate().filter_map(limit).collect();
-        let levels = levels::statements(&limits, &translation(known), Along::PAGES);
+        let levels = levels::statements(&limits(known.machine), &translation(known), Along::PAGES);
         let lead = "A load from the first-level cache with what translation adds to it: ";
         let finding = |levels| finding!(Question::Caches, "{lead}{levels}.", levels);
         Statement::joined(levels, "; ").map(finding).into_iter().chain(cost_of_a_walk(known)).collect()
     }
+}
+
+/// The ends of the TLBs as declared or published.
+fn limits(machine: &Machine) -> Vec<Limit> {
+    let entries = hierarchy::tlb_entries(machine, machine.page_bytes());
+    let published = hierarchy::published_tlb_entries(machine);
+    let limit = |(level, entries): (usize, Option<u64>)| {
+        let name = format!("level {} TLB", level + 1);
+        let declared = entries.map(|entries| (entries, "declared".to_owned()));
+        let published =
+            || published.as_ref().map(|(all, source)| (all[level], format!("published ({source})")));
+        let (at, origin) = declared.or_else(published)?;
+        Some(Limit { name, at, origin, expected: None, is_measured: false })
+    };
+    entries.into_iter().enumerate().filter_map(limit).collect()
+}
+
+/// Of loads from pages that the second-level TLB should hold as declared or published, and that are more than it holds as the curve shows.
+fn beyond_the_second_level(point: &Point, known: &Known) -> Option<Excess> {
+    let limits = limits(known.machine);
+    let limit = limits.get(1)?;
+    let lines = point.number(&LINES);
+    let is_to_hold = point.name(&LAYOUT) == SPREAD && lines <= limit.at;
+    let levels = levels::levels(&limits, &translation(known));
+    let end = levels.into_iter().find(|level| level.name == limit.name)?.end?;
+    let is_beyond = end.ends().is_some_and(|(_, high)| high < lines as f64);
+    (is_to_hold && is_beyond).then(|| {
+        Excess::shown_by(
+            "walks through the page tables: the second-level TLB ends before so many pages",
+            statement!(
+                "it holds {end} pages as the curve shows, {assumed} in the prediction",
+                end = end.named("end of the second-level TLB"),
+                assumed = Found::exact(limit.at as f64, Dimension::Count)
+                    .named("pages of the second-level TLB, as predicted")
+            ),
+        )
+    })
 }
 
 /// What translation costs a load of one page of many: the same lines on pages of their own, less those next to each other. Of the pages
@@ -167,7 +197,7 @@ fn cost_of_a_walk(known: &Known) -> Option<Finding> {
     };
     let (held, walked) = (added(within)?, added(beyond)?);
     let dimensions = if known.machine.is_virtual() {
-        ", in this guest in two dimensions: each level of its tables is found through the host's"
+        "; in this guest it may be one in two dimensions, in which each level of its tables is found through the host's"
     } else {
         ""
     };
@@ -243,5 +273,49 @@ mod tests {
         let text = told(22.0).expect("a walk that shows");
         assert!(text.contains("adds {2} to a load") && text.contains("and {20} to one of"), "{text}");
         assert_eq!(told(1.0), None, "no cost of translation shows");
+    }
+
+    #[test]
+    fn pages_beyond_the_end_that_the_curve_shows_are_found_by_walks() {
+        let mut machine = fathom_described::machine();
+        machine.processor.microarchitecture = Fact::known("Zen 4".to_owned(), "a test");
+        machine.processor.tlbs = Fact::unknown("not declared", "a test");
+        let told = |end: u64, lines: u64, layout: &str| {
+            let mut known = Known::new(&machine, None);
+            let load = |lines: u64| {
+                if lines <= 64 {
+                    1.1
+                } else if lines <= end {
+                    3.1
+                } else {
+                    40.0
+                }
+            };
+            let sizes = sizes::four_an_octave(LEAST, MOST);
+            let spread = sizes.iter().map(|lines| (point(SPREAD, *lines), load(*lines)));
+            let packed = sizes.iter().map(|lines| (point(PACKED, *lines), 1.1));
+            fathom_described::plant(&mut known, &TlbReach, spread.chain(packed));
+            beyond_the_second_level(&point(layout, lines), &known).map(|excess| excess.cause)
+        };
+        let cause = told(2048, 3072, SPREAD).expect("a cause");
+        assert!(cause.contains("ends before so many pages"), "{cause}");
+        assert_eq!(told(3072, 3072, SPREAD), None, "the TLB holds them");
+        assert_eq!(told(2048, 1024, SPREAD), None, "as many as it holds");
+        assert_eq!(told(2048, 4096, SPREAD), None, "more than declared");
+        assert_eq!(told(2048, 3072, PACKED), None, "few pages");
+    }
+
+    #[test]
+    fn a_walk_of_a_guest_is_not_said_to_be_in_two_dimensions_for_certain() {
+        let mut machine = fathom_described::machine();
+        machine.processor.microarchitecture = Fact::known("Zen 4".to_owned(), "a test");
+        machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
+        let mut known = Known::new(&machine, None);
+        for (lines, walked) in [(1024, 4.0), (8192, 22.0)] {
+            let both = [(point(SPREAD, lines), walked), (point(PACKED, lines), 2.0)];
+            fathom_described::plant(&mut known, &TlbReach, both);
+        }
+        let text = cost_of_a_walk(&known).expect("a cost").statement.plain();
+        assert!(text.contains("may be one in two dimensions"), "{text}");
     }
 }
