@@ -227,7 +227,10 @@ mod tests {
         let one = learn("8 words unrolled", 10e9, 9e9);
         assert!(one.starts_with("By the one method measured here, read bandwidth"), "{one}");
         let surest = learn("word loop", 8e9, 7.5e9);
-        assert!(surest.starts_with("By the first of the 2 methods") && !surest.contains("median"), "{surest}");
+        assert!(
+            surest.starts_with("By the first of the 2 methods") && !surest.contains("median"),
+            "{surest}"
+        );
         let others = learn(PER_LINE, 11e9, 7e9);
         let lower = format!(" Others: word loop {{8000000000}}, {PER_LINE} {{11000000000}}.");
         assert!(others.contains("(8 words unrolled)") && others.ends_with(&lower), "{others}");

@@ -26,6 +26,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     };
     let across_paths = [
         chunks::second_cpu(known),
+        chunks::of_a_pipe(known),
         beside_memory(known),
         collapse(known),
         network_share(known),
