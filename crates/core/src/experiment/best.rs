@@ -8,22 +8,18 @@ impl<'run> Known<'run> {
         self.decided_by.unwrap_or(self)
     }
 
-    /// The best of several settings of an experiment, with its figure here: the point whose [merit](Found::merit) is the greatest, of
-    /// equals the first. Tables, drawings and sentences choose by this.
+    /// The best of several settings of an experiment, with its figure here: the first that is not told from the one whose
+    /// [merit](Found::merit) is the greatest, as a [main figure](super::MainFigure::choose_best) is. Tables, drawings and sentences
+    /// choose by this.
     pub fn best<T>(
         &self,
         experiment: &str,
         settings: impl IntoIterator<Item = (T, Point)>,
     ) -> Option<(T, Found)> {
-        let mut best: Option<(T, Point, f64)> = None;
-        for (of, point) in settings {
-            let Some(figure) = self.deciding().found(experiment, &point) else { continue };
-            let merit = figure.merit();
-            if best.as_ref().is_none_or(|(.., most)| merit > *most) {
-                best = Some((of, point, merit));
-            }
-        }
-        let (of, point, _) = best?;
+        let worth = |(of, point)| Some((of, self.deciding().found(experiment, &point)?.worth(), point));
+        let all: Vec<(T, [f64; 2], Point)> = settings.into_iter().filter_map(worth).collect();
+        let best = all.iter().map(|(_, [least, _], _)| *least).reduce(f64::max)?;
+        let (of, _, point) = all.into_iter().find(|(_, [_, most], _)| *most >= best)?;
         Some((of, self.found(experiment, &point)?))
     }
 }
@@ -67,15 +63,30 @@ mod tests {
     }
 
     #[test]
+    fn of_settings_not_told_from_the_best_it_is_the_first() {
+        let machine = crate::machine::described::machine();
+        let rates = |first: f64| {
+            let figures = [("one", [33.7, 32.8, first]), ("other", [34.1, 33.3, 34.6])];
+            best(&known(&machine, Unit::BytesPerSecond, &figures))
+        };
+        assert_eq!(
+            rates(34.3),
+            Some(("one", 33.7)),
+            "its interval begins lower and reaches that of the other"
+        );
+        assert_eq!(rates(33.2), Some(("other", 34.1)), "told from it");
+    }
+
+    #[test]
     fn figures_of_another_state_of_the_core_choose_no_other() {
         let machine = crate::machine::described::machine();
         let rates = |figures: &[(&str, [f64; 3])]| known(&machine, Unit::BytesPerSecond, figures);
         let alone = rates(&[("one", [20.0, 17.0, 21.0]), ("other", [21.0, 16.0, 22.0])]);
-        let figures = [("one", [19.0, 14.0, 21.0]), ("other", [21.0, 16.0, 22.0])];
+        let figures = [("one", [15.0, 14.0, 15.5]), ("other", [21.0, 16.0, 22.0])];
         let mut shared = rates(&figures);
         assert_eq!(best(&shared), Some(("other", 21.0)), "by itself");
         shared.decided_by = Some(&alone);
-        assert_eq!(best(&shared), Some(("one", 19.0)));
+        assert_eq!(best(&shared), Some(("one", 15.0)));
         let mut without = rates(&figures[1..]);
         without.decided_by = Some(&alone);
         assert_eq!(best(&without), None, "the best has no figure with the core shared");

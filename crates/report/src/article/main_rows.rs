@@ -60,20 +60,13 @@ impl<'run> MainRows<'run> {
         (!each.is_empty()).then(|| format!("{lead}: {}.", each.join("; ")))
     }
 
-    /// How the best of several settings was chosen, if a row is of one: by the end of its interval that it reaches at least.
+    /// How one of several settings was chosen, if a row is of one.
     fn of_best(&self) -> &'static str {
         let best = |kind: Kind| {
             let is_such = |row: &Main| row.is_best && unit(&row.source).kind() == kind;
             self.rows.iter().any(is_such)
         };
-        match (best(Kind::Rate), best(Kind::Cost)) {
-            (true, true) => {
-                " Of several settings the best is the rate whose interval begins highest, or the time whose interval ends lowest."
-            }
-            (true, false) => " Of several settings the best is that whose interval begins highest.",
-            (false, true) => " Of several settings the best is that whose interval ends lowest.",
-            (false, false) => "",
-        }
+        how_chosen(best(Kind::Rate), best(Kind::Cost))
     }
 
     /// The table; `None` if nothing has a figure. `all` are the tables with every row and column.
@@ -106,6 +99,23 @@ impl<'run> MainRows<'run> {
             at_frequency::legend(self.points()) + &occupancy::of_unmarked(self.points()) + self.of_best();
         let table = Table::new(key, caption.and(all).and(format!(".{legend}"))).columns(columns).rows(rows);
         Some(table.without_empty_columns(words::ABSENT))
+    }
+}
+
+/// How one of several settings is [chosen](fathom_core::experiment::MainFigure::choose_best), in rows of rates and of costs.
+fn how_chosen(of_rates: bool, of_costs: bool) -> &'static str {
+    match (of_rates, of_costs) {
+        (true, true) => {
+            " Of several settings a row has the first in the plan that is not significantly worse than the best, which is the rate whose \
+             interval begins highest, or the time whose interval ends lowest."
+        }
+        (true, false) => {
+            " Of several settings a row has the first in the plan that is not significantly worse than the best, whose interval begins highest."
+        }
+        (false, true) => {
+            " Of several settings a row has the first in the plan that is not significantly worse than the best, whose interval ends lowest."
+        }
+        (false, false) => "",
     }
 }
 
@@ -258,6 +268,15 @@ fn row(main: &Main, shared: Option<Measure>, has_states: bool) -> Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_caption_says_that_a_row_has_the_first_that_is_not_worse_than_the_best() {
+        assert_eq!(how_chosen(false, false), "");
+        for (of_rates, of_costs) in [(true, true), (true, false), (false, true)] {
+            let said = how_chosen(of_rates, of_costs);
+            assert!(said.contains("the first in the plan that is not significantly worse"), "{said}");
+        }
+    }
 
     #[test]
     fn modes_are_far_apart_from_a_factor_of_two_on() {

@@ -134,18 +134,14 @@ impl<'run> Nearest<'run> {
 
     /// Which machines these are, and what follows of them.
     fn reading(&self, results: &Results) -> String {
-        let own = references::own_clock(&results.run.header.machine);
-        let by = match own.filter(|_| self.by_clock) {
-            Some(hz) => format!("operating system and clock (here {})", quantities::frequency(hz)),
-            None => "operating system".to_owned(),
-        };
-        format!("The published machines that are nearest by {by}: {READING}")
+        let own = references::own_clock(&results.run.header.machine).filter(|_| self.by_clock);
+        format!("The published machines that are nearest by {}: {READING}", nearest_by(own))
     }
 
     /// A machine's clock behind its name, where it was chosen by it.
     fn clock(&self, machine: &Machine) -> String {
         let clock = references::clock(machine).filter(|_| self.by_clock);
-        clock.map(|hz| format!(" ({})", quantities::frequency(hz))).unwrap_or_default()
+        clock.map(|hz| format!(" (declared {})", quantities::frequency(hz))).unwrap_or_default()
     }
 
     fn row(&self, point: &PointResult, rows: &[Beside]) -> Row {
@@ -311,6 +307,19 @@ pub(super) fn times_by<'name>(
     groups.into_iter().filter_map(median).collect()
 }
 
+/// By what the published machines are nearest, with this machine's clock if that is part of it.
+fn nearest_by(own: Option<f64>) -> String {
+    match own {
+        Some(hz) => {
+            let hz = quantities::frequency(hz);
+            format!(
+                "operating system and declared clock (here {hz}, which need not be that at which the cores ran)"
+            )
+        }
+        None => "operating system".to_owned(),
+    }
+}
+
 /// How an operation stands that is so many times as good here: what is slow with the core shared may be so for the neighbour, and what is
 /// quick even then is quick.
 fn standing(merit: f64, is_beyond: bool, is_beside_a_neighbour: bool) -> Standing {
@@ -450,6 +459,16 @@ mod tests {
     fn a_table_of_some_operations_says_that_it_is_an_excerpt() {
         assert_eq!(excerpt(7, 7), "");
         assert!(excerpt(7, 9).contains("An excerpt: 7 of 9 operations"), "{}", excerpt(7, 9));
+    }
+
+    #[test]
+    fn the_clock_by_which_machines_are_nearest_is_not_called_that_of_the_cores() {
+        assert_eq!(nearest_by(None), "operating system");
+        let by = nearest_by(Some(2.596e9));
+        assert_eq!(
+            by,
+            "operating system and declared clock (here 2.596 GHz, which need not be that at which the cores ran)"
+        );
     }
 
     #[test]

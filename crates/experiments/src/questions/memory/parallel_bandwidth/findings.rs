@@ -61,7 +61,11 @@ fn copied(kernel: &Kernel, together: Found, known: &Known) -> Option<Statement> 
         reads.fold((kernel, together), |most, of| if of.1.value > most.1.value { of } else { most });
     let than = (fastest.method != kernel.method).then(|| {
         let read = read.named("all threads, the highest rate of reading");
-        statement!(" as what they read at most, {read} ({method})", read, method = fastest.method)
+        statement!(
+            " as by the method of reading with the highest median, {read} ({method})",
+            read,
+            method = fastest.method
+        )
     });
     let is_more = copied.value > read.value && copied.differs_from(&read) == Some(true);
     is_more.then(|| {
@@ -126,7 +130,7 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let (what, name) = (format!("{}, {}", kernel.kind.name(), kernel.method), kernel.kind.name());
     let finding = finding!(
         Question::Bandwidth,
-        "{all} threads {name} ({method}) {together} together, one thread {one} by the method whose interval begins highest ({fastest}, \
+        "{all} threads {name} ({method}) {together} together, one thread {one} by the first method not significantly worse than the best ({fastest}, \
          memory/bandwidth): {ratio}{share}.{states}",
         share = share_of_the_channels(kernel, together, known),
         states = unlike_states(together, one),
@@ -208,8 +212,10 @@ mod tests {
         };
         let faster = text(25e9);
         assert!(faster.contains("{20000000000} together, one {10000000000}"), "{faster}");
-        let than =
-            format!("{{1.2}} times as much as what they read at most, {{25000000000}} ({})", reads[1].method);
+        let than = format!(
+            "{{1.2}} times as much as by the method of reading with the highest median, {{25000000000}} ({})",
+            reads[1].method
+        );
         assert!(faster.contains(&than), "{faster}");
         assert!(!text(30e9).contains("Copying"), "{}", text(30e9));
     }

@@ -28,6 +28,40 @@ pub fn falls(path: &str, known: &Known) -> Option<Finding> {
     )
 }
 
+/// What a pipe across CPUs moves in larger chunks than that of its best rate, and on one CPU, where some are told from it.
+pub fn of_a_pipe(known: &Known) -> Option<Finding> {
+    let at = |chunk, placement| point(PIPE, WITHIN, SEND, chunk, placement);
+    let along = |placement| known.found_along(NAME, &at(0, placement), &CHUNK);
+    let across = along(Placement::AcrossCpus);
+    let settings = across.iter().map(|(chunk, _)| (*chunk, at(*chunk, Placement::AcrossCpus)));
+    let (chunk, most) = known.best(NAME, settings)?;
+    let is_less = |rate: &Found| rate.differs_from(&most) == Some(true) && rate.value < most.value;
+    let slower = across.iter().filter(|(larger, rate)| *larger > chunk && is_less(rate));
+    let slower = slower.filter(|_| most.is_of_one_state()).map(|(larger, rate)| {
+        let size = declared::size(*larger);
+        let name = format!("pipe, two CPUs, {size}");
+        let times = rate.is_of_one_state().then(|| {
+            let times = rate.over(most).named(&format!("{name} over {}", declared::size(chunk)));
+            statement!(", {times} times", times)
+        });
+        statement!("{size} {rate}{times}", size = &size, rate = rate.named(&name), times)
+    });
+    let slower = Statement::joined(slower, "; ")?;
+    let one_cpu = along(Placement::OneCpu).into_iter().map(|(size, rate)| {
+        let size = declared::size(size);
+        statement!("{size} {rate}", size = &size, rate = rate.named(&format!("pipe, one CPU, {size}")))
+    });
+    let one_cpu = Statement::joined(one_cpu, "; ").map(|rates| statement!("; on one CPU, {rates}", rates));
+    Some(finding!(
+        Question::Experiment,
+        "A pipe across CPUs moves {most} in chunks of {chunk}, and less in larger ones: {slower}{one_cpu}.",
+        most = most.named("best of a pipe, two CPUs"),
+        chunk = declared::size(chunk),
+        slower,
+        one_cpu
+    ))
+}
+
 /// The highest rate up to a chunk, and a later one that is surely less, each with its chunk.
 struct RateFall {
     from: (u64, Found),
@@ -110,6 +144,23 @@ mod tests {
             ),
             "{dips}"
         );
+    }
+
+    #[test]
+    fn what_a_pipe_loses_in_larger_chunks_is_told() {
+        let at = |chunk, placement, rate| (point(PIPE, WITHIN, SEND, chunk * KIB, placement), rate);
+        let said = |in_64: f64| {
+            let across =
+                [(4, 5.2e9), (64, in_64)].map(|(chunk, rate)| at(chunk, Placement::AcrossCpus, rate));
+            let all = across.into_iter().chain([at(64, Placement::OneCpu, 4.3e9)]);
+            statements(&Bandwidth, all, of_a_pipe)
+        };
+        assert_eq!(
+            said(1.3e9),
+            "A pipe across CPUs moves {5200000000} in chunks of 4 KiB, and less in larger ones: 64 KiB {1300000000}, {0.25} times; on one \
+             CPU, 64 KiB {4300000000}.\n"
+        );
+        assert_eq!(said(5.19e9), "");
     }
 
     #[test]

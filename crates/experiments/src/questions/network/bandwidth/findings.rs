@@ -26,6 +26,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     };
     let across_paths = [
         chunks::second_cpu(known),
+        chunks::of_a_pipe(known),
         beside_memory(known),
         collapse(known),
         network_share(known),
@@ -90,7 +91,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     Some(finding!(
         Question::Experiment,
         "Across CPUs one stream of TCP over loopback moves {tcp} in chunks of {chunk} ({by_chunk}){on_one}{others}.{fastest} Each \
-         is in the chunks in which its interval begins highest.",
+         is in the first chunks that are not significantly worse than the best.",
         tcp = tcp.named("best of TCP, loopback, across CPUs"),
         chunk = declared::size(chunk),
         by_chunk = by_chunk(chunk, tcp, known),
@@ -100,7 +101,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// Whether the intervals show that no other chunk moves as much as the best one.
+/// Which other chunks the intervals do not tell from the one that was chosen.
 fn by_chunk(chunk: u64, best: Found, known: &Known) -> String {
     let across = |direction| point(TCP, LOOPBACK, direction, 0, Placement::AcrossCpus);
     let all = [SEND, RECEIVE].into_iter().flat_map(|way| known.found_along(NAME, &across(way), &CHUNK));
@@ -116,11 +117,11 @@ fn by_chunk(chunk: u64, best: Found, known: &Known) -> String {
     match sizes[..] {
         _ if others.is_empty() => "the only ones measured".to_owned(),
         [] => "more than in others".to_owned(),
-        _ => format!("not shown to be more than in {}", sizes.join(", ")),
+        _ => format!("not shown to differ from {}", sizes.join(", ")),
     }
 }
 
-/// The same stream without the copy from memory beside it, and several streams beside one that is not pinned: those of which the interval begins highest.
+/// The same stream without the copy from memory beside it, and several streams beside one that is not pinned: the first that are not significantly worse than the best.
 fn other_streams(path: &'static str, known: &Known) -> Option<Finding> {
     let tcp = known.found(NAME, &usual(path))?;
     let others = [SENDFILE, SPLICE, ZERO_COPY].into_iter();
@@ -412,7 +413,7 @@ mod tests {
             by_chunk(64 << 10, fathom_described::found(2e9, Unit::BytesPerSecond), &known)
         };
         assert_eq!(said(1e9), "more than in others");
-        assert_eq!(said(1.999e9), "not shown to be more than in 1 MiB");
+        assert_eq!(said(1.999e9), "not shown to differ from 1 MiB");
     }
 
     #[test]
@@ -420,8 +421,8 @@ mod tests {
         assert_eq!(
             ways(2.02e9, 2.01e9),
             "Across CPUs one stream of TCP over loopback moves {2000000000} in chunks of 512 KiB (the only ones measured); on one CPU \
-             {1000000000} (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different. Each is in the chunks in \
-             which its interval begins highest.\n"
+             {1000000000} (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different. Each is in the first chunks that \
+             are not significantly worse than the best.\n"
         );
         let apart = ways(4e9, 2.01e9);
         assert!(
