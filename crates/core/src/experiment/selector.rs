@@ -1,8 +1,8 @@
 //! Naming points of an experiment by their settings: in constants, and in the data files of the program.
 
 use super::found::Found;
+use super::known::Known;
 use super::point::{AXIS_PLACEMENT, PEER, Placement, Point, VIRTUAL_PEER};
-use super::prediction::Known;
 use crate::machine::Machine;
 use crate::sorting;
 use serde::Deserialize;

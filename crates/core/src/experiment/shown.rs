@@ -1,9 +1,9 @@
 //! Display of an experiment's results, and the levels of a hierarchy that a sweep shows.
 
 use super::found::Found;
+use super::known::Known;
 use super::main_figure::MainFigure;
 use super::point::{Parameter, Point};
-use super::prediction::Known;
 use super::selector::{Landmark, octaves};
 use crate::machine::Machine;
 use crate::statistics::{Measured, OF_LEVEL};

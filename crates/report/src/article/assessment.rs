@@ -1,8 +1,9 @@
 //! What this machine is good and bad at, in one paragraph: the first of the conclusion.
 
-use super::nearest::{Balance, Nearest, Standing, times_by};
+use super::nearest::{Nearest, times_by};
 use super::neighbour;
 use super::quotable;
+use super::standing::{Balance, Standing};
 use crate::finding;
 use crate::main_figures;
 use crate::occupancy;

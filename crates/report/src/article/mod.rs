@@ -23,6 +23,7 @@ mod quotable;
 mod quotation;
 mod results;
 mod sections;
+mod standing;
 mod strengths;
 pub mod synopsis;
 mod time;

@@ -2,14 +2,15 @@
 //! else its figure stands there without a ratio. `--beside` shows all of a machine's, with their doubts.
 
 use super::sections::{linked, title};
+use super::standing::{Balance, Standing, alike, are_beyond, merit};
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
 use crate::words::ABSENT;
 use crate::{at_frequency, finding, occupancy, words};
 use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
-use fathom_core::quantity::{Kind, Unit};
-use fathom_core::statistics::{self, Interval};
+use fathom_core::quantity::Kind;
+use fathom_core::statistics;
 use fathom_engine::results::{CLOSE, PointResult, Results, distance};
 
 /// The number of machines.
@@ -31,46 +32,6 @@ pub(super) struct Nearest<'run> {
 
 /// Operations, each with how many times as good it is here.
 type Merits<'run> = Vec<(&'run PointResult, f64)>;
-
-/// How an operation stands to what sources timed alike: the one judgement from which everything that is said of better and worse is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Standing {
-    /// Better by more than a factor of [`CLOSE`], with the whole interval beyond that factor.
-    Better,
-    /// Worse by as much, and not with a neighbour on the core, whose part it may be.
-    Worse,
-    /// Neither for certain.
-    Neither,
-}
-
-/// In how many operations this machine is better than others and worse, and of how many.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Balance {
-    pub(super) better: usize,
-    pub(super) worse: usize,
-    pub(super) all: usize,
-}
-
-impl Balance {
-    pub(super) fn of(standings: impl IntoIterator<Item = Standing>) -> Self {
-        let mut balance = Balance::default();
-        for standing in standings {
-            balance.all += 1;
-            balance.better += usize::from(standing == Standing::Better);
-            balance.worse += usize::from(standing == Standing::Worse);
-        }
-        balance
-    }
-
-    /// What most of the operations are: more than half of all.
-    pub(super) fn of_most(&self) -> Standing {
-        match () {
-            () if 2 * self.worse > self.all => Standing::Worse,
-            () if 2 * self.better > self.all => Standing::Better,
-            () => Standing::Neither,
-        }
-    }
-}
 
 impl<'run> Nearest<'run> {
     pub(super) fn of(results: &'run Results) -> Self {
@@ -201,7 +162,7 @@ impl<'run> Nearest<'run> {
     pub(super) fn standing(&self, point: &PointResult, merit: f64) -> Standing {
         let mut mine = self.points.iter().filter(|(other, _)| std::ptr::eq(*other, point));
         let is_beyond = mine.any(|(_, rows)| are_beyond(rows));
-        standing(merit, is_beyond, occupancy::beside_a_neighbour(point).is_some())
+        Standing::of(merit, is_beyond, occupancy::beside_a_neighbour(point).is_some())
     }
 
     /// Whether a ratio says more of methods that differ than of the machines.
@@ -283,11 +244,6 @@ const READING: &str = "laptops, measured without a hypervisor. \
     `fathom report RUN --beside MACHINE` has them with the reasons. Published figures have no interval, so a ratio is no more certain than \
     they are.";
 
-/// Those whose sources timed the same operation.
-fn alike<'rows, 'run>(rows: &'rows [Beside<'run>]) -> impl Iterator<Item = &'rows Beside<'run>> {
-    rows.iter().filter(|row| !row.is_unlike)
-}
-
 /// The time here over the time there, of rates the inverse, in the median of each group, and the number of its figures: the groups in the
 /// order in which they come.
 pub(super) fn times_by<'name>(
@@ -318,45 +274,6 @@ fn nearest_by(own: Option<f64>) -> String {
         }
         None => "operating system".to_owned(),
     }
-}
-
-/// How an operation stands that is so many times as good here: what is slow with the core shared may be so for the neighbour, and what is
-/// quick even then is quick.
-fn standing(merit: f64, is_beyond: bool, is_beside_a_neighbour: bool) -> Standing {
-    match () {
-        () if !is_beyond => Standing::Neither,
-        () if merit > CLOSE => Standing::Better,
-        () if merit < 1.0 / CLOSE && !is_beside_a_neighbour => Standing::Worse,
-        () => Standing::Neither,
-    }
-}
-
-/// Whether an interval contains none of the figures that sources timed alike: one that contains it shows no difference.
-fn differs(rows: &[Beside]) -> bool {
-    alike(rows)
-        .all(|row| row.ratio.is_some_and(|ratio| ratio.interval.is_some_and(|ends| !ends.contains(1.0))))
-}
-
-/// Whether an interval is beyond a factor of [`CLOSE`] of the figures that sources timed alike, and contains none of them.
-fn are_beyond(rows: &[Beside]) -> bool {
-    let ratios: Option<Vec<Interval>> = alike(rows).map(|row| row.ratio?.interval).collect();
-    differs(rows) && ratios.is_some_and(|ratios| is_beyond(&ratios))
-}
-
-/// Whether the geometric mean of ratios with these intervals, which share the value that was measured here, is beyond a factor of [`CLOSE`]
-/// from end to end.
-fn is_beyond(ratios: &[Interval]) -> bool {
-    let mean = |end: fn(&Interval) -> f64| {
-        (ratios.iter().map(|ratio| end(ratio).ln()).sum::<f64>() / ratios.len() as f64).exp()
-    };
-    !ratios.is_empty() && (mean(|of| of.low) > CLOSE || mean(|of| of.high) < 1.0 / CLOSE)
-}
-
-/// How many times as good a point is here as on the machines, in the geometric mean; `None` if no source timed the same operation.
-fn merit(point: &PointResult, rows: &[Beside]) -> Option<f64> {
-    let logs: Vec<f64> = alike(rows).filter_map(|row| Some(row.ratio?.value.ln())).collect();
-    let times = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-    (!logs.is_empty()).then_some(if is_rate(point.unit) { times } else { 1.0 / times })
 }
 
 /// How the sources measured, each note behind the numbers of those that it is of.
@@ -394,10 +311,6 @@ pub(super) fn written_with_state(point: &PointResult) -> String {
 }
 
 /// Whether more of it is better.
-fn is_rate(unit: Unit) -> bool {
-    matches!(unit, Unit::BytesPerSecond | Unit::Bytes)
-}
-
 fn name(machine: &Machine) -> String {
     machine.text("cpu").or(machine.text("model")).unwrap_or(&machine.id).to_owned()
 }
@@ -477,32 +390,6 @@ mod tests {
         assert_eq!(places(&[Some(1.0), Some(0.4), Some(1.2), Some(3.0), Some(1.1)]), [0, 1, 3]);
         assert_eq!(places(&[Some(3.0), None, Some(0.4), None, None]), [0, 2, 4]);
         assert_eq!(places(&[None, Some(2.0)]), [0, 1], "all");
-    }
-
-    #[test]
-    fn what_is_counted_as_beyond_a_factor_is_so_with_its_whole_interval() {
-        let ends = |low, high| Interval { low, high };
-        assert!(!is_beyond(&[]) && !is_beyond(&[ends(1.05, 1.24)]), "another, but by less");
-        assert!(!is_beyond(&[ends(1.1, 3.0)]), "its median may be beyond, and its interval is not");
-        assert!(is_beyond(&[ends(1.3, 3.0)]) && is_beyond(&[ends(0.2, 0.7)]));
-        assert!(!is_beyond(&[ends(1.3, 3.0), ends(0.9, 2.0)]));
-        assert!(is_beyond(&[ends(1.3, 3.0), ends(1.3, 2.0)]));
-    }
-
-    #[test]
-    fn one_judgement_says_what_is_better_and_worse() {
-        assert_eq!(standing(0.5, true, false), Standing::Worse);
-        assert_eq!(standing(0.5, true, true), Standing::Neither, "it may be the neighbour's");
-        assert_eq!(standing(2.0, true, true), Standing::Better, "in spite of a neighbour");
-        assert_eq!(standing(0.5, false, false), Standing::Neither, "its interval leaves it open");
-        let of = |standings: &[Standing]| Balance::of(standings.iter().copied());
-        let two = of(&[Standing::Worse, Standing::Worse, Standing::Better]);
-        assert_eq!((two, two.of_most()), (Balance { better: 1, worse: 2, all: 3 }, Standing::Worse));
-        assert_eq!(
-            of(&[Standing::Worse, Standing::Neither]).of_most(),
-            Standing::Neither,
-            "half is not most"
-        );
     }
 
     #[test]

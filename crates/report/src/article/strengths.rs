@@ -1,9 +1,10 @@
 //! The conclusion: what this machine is good and bad at beside the nearest published ones, and what nobody expected of it.
 
 use super::assessment;
-use super::nearest::{Balance, Nearest, OF_THE_METHOD, written_with_state};
+use super::nearest::{Nearest, OF_THE_METHOD, written_with_state};
 use super::quotable;
 use super::sections::{linked, listed, title};
+use super::standing::Balance;
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::usual::UsualFigures;
