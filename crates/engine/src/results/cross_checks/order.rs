@@ -14,8 +14,8 @@ pub(super) struct Ordered {
     because: &'static str,
     /// What can make it cost a little more all the same; empty if nothing is known to.
     unless: &'static str,
-    /// What of that reason a run may have measured by itself: where it is present, and where it is not.
-    measured: Option<[(&'static str, Selector); 2]>,
+    /// Both operations without the part that this reason is about, where a run may have measured them so.
+    without: Option<(&'static str, [Selector; 2])>,
 }
 
 const TCP_PEER: Selector =
@@ -40,12 +40,12 @@ const fn thread(measure: &'static str) -> [(&'static str, At); 1] {
     [("measure", Name(measure))]
 }
 
-const fn pipe_alone(between: &'static str) -> [(&'static str, At); 2] {
-    [("between", Name(between)), ("mechanism", Name("pipe alone"))]
+const fn net(between: &'static str) -> [(&'static str, At); 2] {
+    [("between", Name(between)), ("mechanism", Name("pipe less its cost"))]
 }
 
-const PIPE_OF_THREADS: Selector = Selector::only("cpu/context_switch", &pipe_alone("threads"));
-const PIPE_OF_ONE: Selector = Selector::only("cpu/context_switch", &pipe_alone("nobody"));
+const NET_OF_THREADS: Selector = Selector::only("cpu/context_switch", &net("threads"));
+const NET_OF_PROCESSES: Selector = Selector::only("cpu/context_switch", &net("processes"));
 
 const JOINED: Selector = Selector::only("cpu/thread_creation", &thread("create and join"));
 const CREATED: Selector = Selector::only("cpu/thread_creation", &thread("create"));
@@ -58,7 +58,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("creating and joining it", JOINED),
         because: "it contains the creation",
         unless: "",
-        measured: None,
+        without: None,
     },
     Ordered {
         what: "a thread's first instruction, and its end",
@@ -66,7 +66,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("creating and joining it", JOINED),
         because: "a thread ends after its first instruction",
         unless: "",
-        measured: None,
+        without: None,
     },
     Ordered {
         what: "creating a thread and a process",
@@ -77,7 +77,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         ),
         because: "a process also has its own address space",
         unless: "",
-        measured: None,
+        without: None,
     },
     Ordered {
         what: "switching between threads and processes",
@@ -97,10 +97,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         ),
         because: "the switch in it also changes the address space",
         unless: "threads share a table of open files, so that each read and write also takes a reference to its file",
-        measured: Some([
-            ("a pipe by itself, with no switch, costs a process with threads", PIPE_OF_THREADS),
-            ("one without", PIPE_OF_ONE),
-        ]),
+        without: Some(("without what the pipes themselves cost", [NET_OF_THREADS, NET_OF_PROCESSES])),
     },
     Ordered {
         what: "a ping and TCP, loopback",
@@ -108,7 +105,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("a round trip of 56 bytes by TCP over loopback on one CPU", TCP_HERE),
         because: "the kernel answers an echo, the other process answers over TCP",
         unless: "",
-        measured: None,
+        without: None,
     },
     Ordered {
         what: "a ping and a connection, loopback",
@@ -116,7 +113,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("connect over loopback", CONNECT_HERE),
         because: "connect waits for an answer to its first segment",
         unless: "",
-        measured: None,
+        without: None,
     },
     Ordered {
         what: "a ping and TCP, peer",
@@ -124,7 +121,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("a round trip of 56 bytes by TCP to the peer", TCP_PEER),
         because: "the kernel answers an echo, the other process answers over TCP",
         unless: "",
-        measured: None,
+        without: None,
     },
     Ordered {
         what: "a ping and a connection, peer",
@@ -132,7 +129,7 @@ pub(super) const ORDERED: &[Ordered] = &[
         more: ("connect to the peer", CONNECT_PEER),
         because: "connect waits for the answer to its first segment, which is a round trip",
         unless: "",
-        measured: None,
+        without: None,
     },
 ];
 
@@ -187,7 +184,7 @@ impl Ordered {
             return (Agreement::Contradicts, verdict);
         }
         let unless = self.unless;
-        let reason = match self.accounted(low, high, known) {
+        let reason = match self.accounted(known) {
             Some(accounted) => accounted,
             None if unless.is_empty() => "; the intervals lie next to each other".into(),
             None => statement!(". What may be the reason, not measured by itself: {unless}"),
@@ -195,25 +192,20 @@ impl Ordered {
         (Agreement::Differs, statement!("it does, by a factor of {apart}{reason}", apart, reason))
     }
 
-    /// What the run measured by itself of the reason, if it is certain and no less than the difference, as far as the intervals show.
-    fn accounted(&self, low: &Found, high: &Found, known: &Known) -> Option<Statement> {
-        let [(with, present), (without, absent)] = self.measured?;
-        let [dear, cheap] = [present, absent].map(|of| match &of.all(known)[..] {
-            [(_, found)] if !found.is_mixture => Some(*found),
+    /// That the order holds without the part that the reason is about, as the run measured it.
+    fn accounted(&self, known: &Known) -> Option<Statement> {
+        let (without, both) = self.without?;
+        let [low, high] = both.map(|of| match &of.all(known)[..] {
+            [(_, figure)] if !figure.is_mixture => Some(*figure),
             _ => None,
         });
-        let (dear, cheap, gap) = (dear?, cheap?, low.minus(*high));
-        let more = dear
-            .beyond(cheap)
-            .filter(|more| more.differs_from(&gap) != Some(true) || more.value > gap.value)?;
+        let (low, high) = (low?, high?);
+        (low.value <= high.value).then_some(())?;
+        let accounts = if low.differs_from(&high)? { "accounts" } else { "may account" };
         Some(statement!(
-            ". What accounts for it: {with} {dear} and {without} {cheap}, {more} more, where {gap} are to be explained ({unless})",
-            with = with,
-            dear = dear.named(with),
-            without = without,
-            cheap = cheap.named(without),
-            more = more.named("measured of the reason"),
-            gap = gap.named("by how much the order is reversed"),
+            ". What {accounts} for it: {unless}; {without} the first takes {low} and the second {high}",
+            low = low.named("the first, without it"),
+            high = high.named("the second, without it"),
             unless = self.unless
         ))
     }
@@ -248,28 +240,24 @@ mod tests {
     #[test]
     fn what_the_run_measured_of_the_reason_accounts_for_it() {
         let machine = planted::machine();
-        let check = ORDERED.iter().find(|check| check.measured.is_some()).expect("a check with a reason");
-        let judged = |pipe: f64| {
+        let check = ORDERED.iter().find(|check| check.without.is_some()).expect("a check with a reason");
+        let judged = |net: f64| {
             let mut known = Known::new(&machine, None);
-            for (of, ns) in [
-                (check.less.1, 2570.0),
-                (check.more.1, 2510.0),
-                (PIPE_OF_THREADS, pipe),
-                (PIPE_OF_ONE, 700.0),
-            ] {
-                of.plant(&mut known, ns);
-            }
+            let values = [2570.0, 2510.0, net, 1890.0];
+            let of = [check.less.1, check.more.1, NET_OF_THREADS, NET_OF_PROCESSES];
+            of.iter().zip(values).for_each(|(of, ns)| of.plant(&mut known, ns));
             let judged = check.judge(&known).expect("a verdict");
             (judged.agreement, judged.statement.plain())
         };
-        let (agreement, text) = judged(800.0);
+        let (agreement, text) = judged(1790.0);
         assert_eq!(agreement, Agreement::Differs);
+        assert!(text.contains("What accounts for it: threads share"), "{text}");
+        assert!(text.contains("the first takes {1790} and the second {1890}"), "{text}");
+        assert!(judged(1880.0).1.contains("What may account for it"), "the intervals overlap");
         assert!(
-            text.contains("What accounts for it: a pipe by itself, with no switch, costs a process with threads {800} and one without {700}, {100} more, where {60} are to be explained"),
-            "{text}"
+            judged(1950.0).1.contains("What may be the reason, not measured by itself"),
+            "still reversed"
         );
-        let (_, text) = judged(702.0);
-        assert!(text.contains("What may be the reason, not measured by itself"), "{text}");
     }
 
     #[test]

@@ -176,7 +176,7 @@ fn beyond_the_second_level(point: &Point, known: &Known) -> Option<Excess> {
             "walks through the page tables: the second-level TLB ends before so many pages",
             statement!(
                 "it holds {end} pages as the curve shows, {assumed} in the prediction",
-                end = end.named("end of the second-level TLB"),
+                end = Found { dimension: Dimension::Count, ..end }.named("end of the second-level TLB"),
                 assumed = Found::exact(limit.at as f64, Dimension::Count)
                     .named("pages of the second-level TLB, as predicted")
             ),
