@@ -73,6 +73,7 @@ impl Curves<'_> {
             .flat_map(|curve| curve.marks.iter().map(|(_, mark)| (curve.name.as_str(), mark)));
         let marks: Vec<NamedMark> = marks.collect();
         let along = words::spelt(self.along);
+        let curve = self.curve_without_levels();
         if apart(&marks).is_none() {
             let swept: Vec<&Curve> = self.members.iter().filter(|curve| curve.marks.len() > 1).collect();
             return match swept[..] {
@@ -84,15 +85,23 @@ impl Curves<'_> {
             };
         }
         let Some(ends) = apart(&of_one_state(&marks)) else {
-            return format!(" No curve changes by more than a factor of {STEEP} by {along} in one state.");
+            return format!(" {curve} changes by more than a factor of {STEEP} by {along} in one state.");
         };
         let [least, most] = ends.map(|(name, mark)| {
             let value = quantities::value(self.unit, mark.value);
             if name.is_empty() { value } else { format!("{value} ({name})") }
         });
         format!(
-            " No curve changes by more than a factor of {STEEP} by {along}; among them it is from {least} to {most}."
+            " {curve} changes by more than a factor of {STEEP} by {along}; among them it is from {least} to {most}."
         )
+    }
+}
+
+impl Curves<'_> {
+    /// Which curves are said not to change: a mark of several levels has no one value by which its curve might.
+    fn curve_without_levels(&self) -> &'static str {
+        let has_levels = |curve: &Curve| curve.marks.iter().any(|(_, mark)| !mark.states.is_empty());
+        if self.members.iter().any(has_levels) { "No curve of one level throughout" } else { "No curve" }
     }
 }
 
@@ -245,6 +254,23 @@ mod tests {
             members,
             landmarks: vec![],
         }
+    }
+
+    #[test]
+    fn a_curve_with_marks_of_several_levels_is_not_said_to_be_flat() {
+        let shown = |states: Vec<(f64, Option<(f64, f64)>)>| {
+            let curve = |name: &str, values: [f64; 2]| {
+                let marks =
+                    values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value, None)));
+                Curve { name: name.to_owned(), marks: marks.collect(), trend: None }
+            };
+            let mut members = vec![curve("pipe", [171.0, 170.0]), curve("socket", [238.0, 239.0])];
+            members[1].marks[1].1.states = states;
+            of_delays(members).visible()
+        };
+        assert!(shown(vec![]).starts_with(" No curve changes by more than a factor of 1.25 by delay;"));
+        let of_two = shown(vec![(239.0, None), (500.0, None)]);
+        assert!(of_two.starts_with(" No curve of one level throughout changes by more than"), "{of_two}");
     }
 
     #[test]

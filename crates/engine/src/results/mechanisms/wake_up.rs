@@ -2,6 +2,7 @@
 //! wake-ups, in all other operations during which a CPU goes idle.
 
 use super::{Conclusion, Premises, Rule};
+use crate::results::PointResult;
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use fathom_core::experiment::At::{Name, Number};
 use fathom_core::experiment::{Found, Known, Placement, Point, Selector, Statement, statement};
@@ -10,7 +11,8 @@ use fathom_core::machine::Machine;
 pub(super) const RULE: Rule = Rule {
     name: "idle_wake_up",
     condition: "a hand-over across CPUs costs over twice as much as on one CPU, and the extra cost of another \
-                operation across CPUs equals its number of wake-ups within a factor of 1.25, and is known within a factor of 2",
+                operation across CPUs equals its number of wake-ups within a factor of 1.25, is known \
+                within a factor of 2 and has one level",
     judge,
     points: &[HAND_OVER, HAND_OVER.at(Placement::AcrossCpus), TCP, SOCKET, USER_FAULT, SLEEP],
 };
@@ -63,17 +65,29 @@ pub(super) fn in_operation(experiment: &str, point: &Point, known: &Known) -> Op
 
 /// The extra cost of an operation across CPUs over one CPU.
 fn beyond(points: Selector, known: &Known) -> Option<Found> {
-    Some(points.at(Placement::AcrossCpus).found(known)?.minus(points.found(known)?))
+    let (across, one) = (points.at(Placement::AcrossCpus).found(known)?, points.found(known)?);
+    (!across.is_mixture && !one.is_mixture).then(|| across.minus(one))
+}
+
+/// Whether observations of an operation, on one CPU or across, cluster around several values: its median is then of several kinds of
+/// operations, of which some may have found the other side awake, and no multiple of a wake-up.
+fn has_levels(of: &Selector, premises: &Premises) -> bool {
+    let places = [*of, of.at(Placement::AcrossCpus)];
+    let is_it = |point: &&PointResult| {
+        places.iter().any(|of| of.selects(&point.experiment, &point.point, premises.known.machine))
+    };
+    premises.points.iter().filter(is_it).any(|point| point.modes.len() > 1)
 }
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
     let known = premises.known;
     let (one, across) = (HAND_OVER.found(known)?, HAND_OVER.at(Placement::AcrossCpus).found(known)?);
-    let wake = across.minus(one);
+    let wake = beyond(HAND_OVER, known)?;
     let dominates = wake.differs_from(&one) == Some(true) && wake.value > one.value;
     let counted = |agreement: Agreement| {
         let of = move |(what, points, times)| explained(what, beyond(points, known)?, times, wake, agreement);
-        Statement::joined(OTHERS.into_iter().filter_map(of), "; ")
+        let of_one_level = OTHERS.into_iter().filter(|(_, points, _)| !has_levels(points, premises));
+        Statement::joined(of_one_level.filter_map(of), "; ")
     };
     let others = counted(Agreement::Alike).filter(|_| dominates)?;
     let beyond =
@@ -176,9 +190,15 @@ mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::machine::Fact;
+    use fathom_core::statistics::{Estimate, Mode};
 
     /// A hand-over of 1 µs on one CPU, a wake-up of 28 µs, and a round trip with this number of wake-ups.
     fn conclusion(wake_ups: f64, without: Option<usize>) -> Option<Conclusion> {
+        conclusion_of(wake_ups, without, &[])
+    }
+
+    /// The same, with these results of points.
+    fn conclusion_of(wake_ups: f64, without: Option<usize>, points: &[PointResult]) -> Option<Conclusion> {
         let mut machine = planted::machine();
         machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
         machine.kernel.command_line = Fact::known("quiet haltpoll.guest_halt_poll_ns=0".to_owned(), "a test");
@@ -197,7 +217,7 @@ mod tests {
                 place.plant(&mut known, value);
             }
         }
-        judge(&Premises { known: &known, points: &[] })
+        judge(&Premises { known: &known, points })
     }
 
     #[test]
@@ -228,6 +248,29 @@ mod tests {
                 "through the hypervisor. The kernel was started with haltpoll.guest_halt_poll_ns=0."
             )
         );
+    }
+
+    #[test]
+    fn what_has_several_levels_is_no_multiple_of_a_wake_up() {
+        let estimate = Estimate {
+            value: 17e3,
+            interval: None,
+            level: 0.95,
+            trials: 9,
+            observations: 9,
+            min: None,
+            max: None,
+        };
+        let said = |centres: &[f64]| {
+            let modes = centres.iter().map(|centre| Mode { centre: *centre, share: 0.5 }).collect();
+            let point = SOCKET.at(Placement::AcrossCpus).point(&[]);
+            let socket =
+                PointResult { point, modes, ..planted::result(SOCKET.experiment, estimate.clone(), None) };
+            conclusion_of(2.0, None, &[socket]).expect("a mechanism").because.plain()
+        };
+        assert!(said(&[17e3]).contains("by a UNIX socket"), "of one level");
+        let of_levels = said(&[22.7e3, 36.2e3]);
+        assert!(!of_levels.contains("UNIX socket") && !of_levels.contains("takes less"), "{of_levels}");
     }
 
     #[test]
