@@ -65,9 +65,10 @@ fn past_the_cache(known: &Known) -> Option<Finding> {
         } else {
             let ratio = direct.times_as("much", cold, "direct over cold");
             statement!(
-                "Bypassing the page cache such a block costs {cost}, {ratio} as through it",
+                "Bypassing the page cache such a block costs {cost}, {ratio} as through it ({through})",
                 cost,
-                ratio
+                ratio,
+                through = cold.named("random block, cold")
             )
         }
     ))
