@@ -1,16 +1,19 @@
 //! The predictions that missed furthest, in the one order that every part of a report has.
 
 use super::accuracy::distance;
+use super::other_work;
 use super::point::PointResult;
 use fathom_core::sorting;
 use fathom_core::statistics::Measured;
 
 /// The predictions that missed for certain, first the one that is furthest for certain: what may be anywhere in a wide interval is no
-/// surprise. One whose input became another figure tells of the input: it is left out.
+/// surprise. One whose input became another figure tells of the input: it is left out, and so is what other work takes of a CPU, which is
+/// predicted as if none ran.
 pub fn furthest_misses<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> Vec<&'run PointResult> {
     let is_one = |point: &&PointResult| {
         let of = point.explanation.as_ref();
-        of.is_some_and(|explanation| explanation.is_certain() && !explanation.is_of_input())
+        point.experiment != other_work::EXPERIMENT
+            && of.is_some_and(|explanation| explanation.is_certain() && !explanation.is_of_input())
     };
     let mut missed: Vec<&PointResult> = points.into_iter().filter(is_one).collect();
     sorting::by_number(&mut missed, |point| -certain_distance(point).unwrap_or(0.0));
@@ -68,6 +71,10 @@ mod tests {
             point(80.0, Some(became)),
             point(2.0, Some(Explanation::Overstated { term: "a term".to_owned() })),
             point(15.0, None),
+            PointResult {
+                experiment: other_work::EXPERIMENT.to_owned(),
+                ..point(900.0, Some(Explanation::NotExplained))
+            },
         ];
         let values: Vec<f64> =
             furthest_misses(&points).iter().filter_map(|point| Some(point.estimate()?.value)).collect();
