@@ -82,7 +82,7 @@ impl Measured {
         self.interval.map(|interval| (interval.low, interval.high))
     }
 
-    /// Whether its interval could contradict anything: it is above zero and its ends are within [`WIDEST`] of each other. What a wider one
+    /// Whether its interval could contradict anything: it is above zero and its ends are within a factor of four of each other. What a wider one
     /// holds is not confirmed by it. Never without an interval.
     pub fn tells(&self) -> bool {
         self.ends().is_some_and(are_telling)
