@@ -236,9 +236,10 @@ impl Planner {
     /// and come once that is done, if they bring its interval to the target. A main figure must be precise besides. Cheap trials are made
     /// all the same: they may meet a state of the machine that is seldom.
     pub(super) fn has_enough_dear(&self, part: usize, now: Now) -> bool {
+        let is_main = self.layout.parts[part].importance == Importance::Main;
         let enough = |progress: &Progress| {
             progress.counted() >= MINIMUM_TRIALS
-                && (self.gets_least(part) || progress.is_surely_precise(self.settings.precision))
+                && (!is_main || progress.is_surely_precise(self.settings.precision))
         };
         self.is_dear(part) && self.progress_of(part, now).all(enough)
     }

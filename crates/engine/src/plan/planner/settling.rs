@@ -57,9 +57,9 @@ impl Planner {
                 *goal = (*goal).min(self.promised().max(done[part].unwrap_or(0)));
             }
         }
-        for (experiment, seconds) in seconds.iter().enumerate() {
-            let beyond = seconds - self.layout.greatest_share * self.budget();
-            self.leave_out_the_dearest(experiment, beyond, &mut goals, &self.choosing(&done));
+        let most = self.layout.greatest_share * self.budget();
+        for (experiment, seconds) in seconds.iter().enumerate().filter(|(_, seconds)| **seconds > most) {
+            self.leave_out_the_dearest(experiment, seconds - most, &mut goals, &self.choosing(&done));
         }
         goals
     }
