@@ -18,6 +18,7 @@ mod part_of_run;
 mod reported;
 
 mod around;
+mod at_device;
 mod at_frequency;
 mod atlas;
 mod beginning;

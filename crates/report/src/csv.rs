@@ -85,7 +85,7 @@ fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
     let shared = point.shared().and_then(|shared| shared.interval);
     let cost = point.neighbour_cost();
     let (published, cycles) = (point.published.as_ref(), point.core_cycles.as_ref());
-    let moved = point.at_frequency.as_ref().filter(|_| estimate.is_some());
+    let moved = point.at_frequency().filter(|_| estimate.is_some());
     let of_observations = published.map(|published| published.observations);
     let in_clock =
         estimate.and_then(|median| ticks_and_cycles(results.run, results.core_hz, point.unit, median.value));
@@ -125,7 +125,7 @@ fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
         core_cycles: cycles.map(|cycles| cycles.value),
         core_cycles_low: cycles.and_then(|cycles| cycles.interval).map(|interval| interval.low),
         core_cycles_high: cycles.and_then(|cycles| cycles.interval).map(|interval| interval.high),
-        at_hz: moved.map(|moved| moved.hz),
+        at_hz: moved.map(|moved| moved.usual),
         frequency_share: moved.map(|moved| moved.share),
         median_as_observed: moved.and_then(|moved| Some(moved.as_observed.as_ref()?.value)),
     }

@@ -15,7 +15,7 @@
 
 mod around;
 mod article;
-mod at_frequency;
+mod at_usual;
 mod beside;
 pub mod catalogue;
 mod comparison;

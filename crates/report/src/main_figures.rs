@@ -7,7 +7,7 @@ use super::states;
 use super::summary;
 use super::words;
 use super::words::ABSENT;
-use super::{at_frequency, cpu_distance, denied, occupancy, of_level};
+use super::{at_usual, cpu_distance, denied, occupancy, of_level};
 use fathom_core::experiment;
 use fathom_core::experiment::{
     AXIS_PLACEMENT, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
@@ -142,7 +142,7 @@ impl<'run> Main<'run> {
     pub(super) fn marks(&self, results: &Results) -> String {
         match self.source {
             FigureSource::Point(point) => {
-                occupancy::mark(point) + &at_frequency::mark(point) + &denied::mark(point)
+                occupancy::mark(point) + &at_usual::mark(point) + &denied::mark(point)
             }
             FigureSource::Slope(trend) => occupancy::mark_of_use(results, trend.core),
         }

@@ -321,6 +321,12 @@ pub trait Experiment: Sync {
         false
     }
 
+    /// Whether a point's operation waits for the device on which its files lie: how soon that answers is then read before and after the
+    /// observations, and figures are stated at the usual time of a read. Not of work that keeps the device busy itself meanwhile.
+    fn waits_for_the_device(&self, _point: &Point) -> bool {
+        false
+    }
+
     /// The share of a point's cost that follows the frequency of the core, as far as the kind of the operation gives it; `None` where
     /// trials have to show it. Trials that contradict it are believed.
     fn core_share(&self, point: &Point, _machine: &Machine) -> Option<CoreShare> {

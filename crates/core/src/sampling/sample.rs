@@ -2,6 +2,7 @@
 
 use super::conditions::Conditions;
 use super::counters::OnCpu;
+use super::device_reading::DeviceReadings;
 use super::observations::Observations;
 use super::occupancy::CoreReadings;
 use crate::experiment::Counters;
@@ -35,6 +36,9 @@ pub struct Sample {
     /// Whether the core also worked for others; absent where it was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub core: Option<CoreReadings>,
+    /// How soon the device answered around the observations; absent for work that does not wait for it, and where it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<DeviceReadings>,
     /// How long the work took to become steady before it was observed; absent where this was not waited for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beginning: Option<Beginning>,

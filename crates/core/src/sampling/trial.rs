@@ -3,6 +3,7 @@
 use super::clock::{Clock, ClockKind, Counter, MonotonicRaw, kernel_clock, overhead};
 use super::conditions::Snapshot;
 use super::counters::{Counting, OnCpu};
+use super::device_reading::{DeviceReader, DeviceReadings};
 use super::memory_limit::MemoryLimit;
 use super::observations::Observations;
 use super::observe::{RawSample, Sampler};
@@ -238,16 +239,21 @@ fn observe<C: Clock>(
     };
     // A trial that is put back is so before its preparation, if the core is shared by then.
     let waited_ns = if core_wait.is_some_and(|wait| wait.puts_back) { sampler.wait()? } else { 0 };
+    let waits_for_the_device = visit.points.iter().any(|point| experiment.waits_for_the_device(point));
+    let mut device = waits_for_the_device.then(|| DeviceReader::open(&site.own_folder)).flatten();
+    let mut read_device = || device.as_mut().and_then(|device| device.read(clock, hz));
     let preparing = Instant::now();
     let mut workload = experiment.workload(&visit.points[0], site)?;
     sampler.core_wait = core_wait.map(|wait| wait.at_least(preparing.elapsed()));
     let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
     let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());
+    let device_before_ns = read_device();
     let (mut raw, (before, counting, on_cpu)) = sampler.observe(&mut workload, begin)?;
     let on_cpu = on_cpu.end();
     let counters = counting.end();
     let mut conditions = Snapshot::take(setting.cpu_stat.as_deref()).since(&before);
+    let device_after_ns = read_device();
     conditions.core_hz_before = core_hz_before;
     conditions.core_hz_after = frequency::observe(clock, hz);
     conditions.migrations = raw.migrations;
@@ -268,6 +274,9 @@ fn observe<C: Clock>(
         conditions,
         on_cpu: workload.needs_its_cpu.then_some(on_cpu),
         core: Some(std::mem::take(&mut raw.core)),
+        device: device_before_ns
+            .zip(device_after_ns)
+            .map(|(before_ns, after_ns)| DeviceReadings { before_ns, after_ns }),
         beginning: raw.beginning,
         home: site.home,
         partner: site.partner,

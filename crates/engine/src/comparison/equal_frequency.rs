@@ -41,7 +41,7 @@ pub(super) struct EqualFrequency {
 pub(super) type RoundSeries = Vec<(f64, f64)>;
 
 impl EqualFrequency {
-    /// For a point whose figures were moved to the usual frequency of their run (`results/at_frequency.rs`): by the share that its own
+    /// For a point whose figures were moved to the usual frequency of their run (`results/at_usual.rs`): by the share that its own
     /// trials follow it, to the frequency whose logarithm is the reference. `None` where no side knows its share, or one no frequency.
     pub fn of_point(levels: &[&Level], reference: f64) -> Option<Self> {
         let shares: Vec<&LevelAtFrequency> =

@@ -2,7 +2,7 @@
 
 use super::equal_frequency;
 use crate::record::{Header, MethodParameter, Run};
-use crate::results::{AtFrequency, CoreState, Outcome, PointDistance, PointResult, Results};
+use crate::results::{AtUsual, CoreState, Outcome, PointDistance, PointResult, Results};
 use fathom_core::experiment::Point;
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
@@ -79,8 +79,8 @@ pub struct LevelAtFrequency {
 }
 
 impl LevelAtFrequency {
-    fn of(moved: &AtFrequency) -> Self {
-        LevelAtFrequency { hz: moved.hz, share: moved.share, error: moved.share_error() }
+    fn of(moved: &AtUsual) -> Self {
+        LevelAtFrequency { hz: moved.usual, share: moved.share, error: moved.share_error() }
     }
 }
 
@@ -183,7 +183,7 @@ fn level(point: &PointResult, frequencies: &equal_frequency::FrequenciesByPoint)
         refuted: point.evidence.fails(),
         step: step(&point.samples),
         by_round: point.as_observed().to_vec(),
-        at_frequency: point.at_frequency.as_ref().map(LevelAtFrequency::of),
+        at_frequency: point.at_frequency().map(LevelAtFrequency::of),
         core_hz: observed.cloned().unwrap_or_default(),
     }
 }

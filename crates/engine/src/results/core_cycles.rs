@@ -1,10 +1,11 @@
 //! A cost in cycles of the core, where it follows the core's frequency.
 //!
-//! Times that were moved to one frequency (`at_frequency.rs`) are cycles by that, if all of the cost follows it. Otherwise a trial's
+//! Times that were moved to one frequency (`at_usual.rs`) are cycles by that, if all of the cost follows it. Otherwise a trial's
 //! calibrated chains give the frequency at which its observations were made, and its times become cycles by its own frequency. Whether a cost follows the frequency is decided by the trials where the frequency changed between them: on
 //! logarithmic scales such a cost falls by one for each that the frequency rises. Where the frequency hardly changed the trials
 //! cannot tell, and it is decided by the kind of the operation: instructions that wait for nothing outside the core.
 
+use super::at_usual::Covariate;
 use super::point_estimate;
 use super::visit::{Visit, of_visits};
 use super::visits::Visits;
@@ -30,12 +31,13 @@ pub(super) fn estimate(
     if planned.unit != Unit::Nanoseconds {
         return None;
     }
-    if let Some(moved) = &visits.at_frequency {
+    if let Some(moved) = visits.at_usual.as_ref().filter(|moved| moved.covariate == Covariate::CoreFrequency)
+    {
         if moved.share_interval.is_some_and(|share| !share.contains(1.0)) {
             return None;
         }
-        let cycles: Vec<Visit> = visits.chosen.iter().map(|visit| visit.in_cycles(moved.hz)).collect();
-        return of_cycles(run, samples, &cycles, moved.hz).map(|estimate| moved.widened(estimate));
+        let cycles: Vec<Visit> = visits.chosen.iter().map(|visit| visit.in_cycles(moved.usual)).collect();
+        return of_cycles(run, samples, &cycles, moved.usual).map(|estimate| moved.widened(estimate));
     }
     let timed: Vec<(&Visit, f64)> =
         visits.chosen.iter().filter_map(|visit| Some((visit, visit.core_hz?))).collect();

@@ -92,7 +92,7 @@ impl Headline {
     pub fn from(run: &Run, unit: Unit, trials: &[&Trial], visits: &Visits) -> Option<Self> {
         let samples: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
         let (estimate, resolution) =
-            estimate(run, unit, &samples, (&visits.chosen, visits.at_frequency.as_ref()))?;
+            estimate(run, unit, &samples, (&visits.chosen, visits.at_usual.as_ref()))?;
         let baselines = baselines(&visits.chosen);
         Some(Headline {
             estimate,

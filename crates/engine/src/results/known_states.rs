@@ -3,6 +3,7 @@
 use super::core_frequency::UsualFrequency;
 use super::core_state::CoreLevels;
 use super::cpu_distance::{ByDistance, CpuDistances, Lack};
+use super::device_time::DeviceTime;
 use crate::record::{Header, PlannedPoint, Run, Trial};
 use fathom_core::statistics::Levels;
 
@@ -15,6 +16,8 @@ pub struct KnownStates<'a> {
     pub distances: Option<&'a CpuDistances>,
     /// The usual frequency of the core, hertz, to which times are moved that follow it; `None` where they stay as they were observed.
     pub usual_hz: Option<f64>,
+    /// The usual time of a direct read of the device, nanoseconds, to which times are moved that follow it.
+    pub usual_device_ns: Option<f64>,
 }
 
 /// The same of a whole run.
@@ -22,7 +25,8 @@ pub(super) struct RunStates {
     pub core: Option<Levels>,
     pub distances: Option<CpuDistances>,
     pub frequency: UsualFrequency,
-    /// Whether times are moved to the usual frequency.
+    pub device: Option<DeviceTime>,
+    /// Whether times are moved to what is usual.
     moves: bool,
 }
 
@@ -32,17 +36,19 @@ impl RunStates {
             core: CoreLevels::of(run),
             distances: CpuDistances::of(run),
             frequency: UsualFrequency::of(run),
+            device: DeviceTime::of(run),
             moves: moves_to_one_frequency(&run.header),
         }
     }
 
     pub fn known(&self) -> KnownStates<'_> {
         let (core, distances) = (self.core.as_ref(), self.distances.as_ref());
-        KnownStates { core, distances, usual_hz: self.frequency.hz.filter(|_| self.moves) }
+        let usual_device_ns = self.device.filter(|_| self.moves).map(|device| device.usual_ns);
+        KnownStates { core, distances, usual_hz: self.frequency.hz.filter(|_| self.moves), usual_device_ns }
     }
 }
 
-/// Whether times are moved to the usual frequency: those of two settings that alternate are compared trial by trial, as they are.
+/// Whether times are moved to the usual frequency and time of the device: those of two settings that alternate are compared trial by trial, as they are.
 pub(crate) fn moves_to_one_frequency(header: &Header) -> bool {
     header.settings.interleaved.is_none()
 }

@@ -2,7 +2,7 @@
 //! only show what is computed here.
 
 mod accuracy;
-mod at_frequency;
+mod at_usual;
 mod beginnings;
 pub mod bounds;
 mod by_end;
@@ -15,6 +15,7 @@ mod core_state;
 mod core_use;
 pub(crate) mod cpu_distance;
 mod cross_checks;
+mod device_time;
 mod disturbance;
 mod evidence;
 mod explanation;
@@ -46,7 +47,7 @@ mod visits;
 mod vm_exit;
 
 pub use accuracy::{Accuracy, CLOSE, FAIR, Share, Tally, Worst, distance};
-pub use at_frequency::AtFrequency;
+pub use at_usual::{AtUsual, Covariate};
 pub use beginnings::Beginnings;
 pub use choices::ChoiceResult;
 pub use clauses::ClauseAnswer;
@@ -56,6 +57,7 @@ pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use counter_step::CounterStep;
 pub use cpu_distance::{CpuDistance, CpuDistances, LINE_HAND_OVER, is_of_both};
 pub use cross_checks::{Agreement, CrossCheck};
+pub use device_time::{DeviceTime, device_ns_of};
 pub use disturbance::Disturbance;
 pub use evidence::Evidence;
 pub use explanation::{Explanation, MissTally};
@@ -124,6 +126,8 @@ pub struct Results<'run> {
     pub core_shared: Option<CoreShared>,
     /// The distances of the run's two CPUs; `None` if there was one, or they were not looked at.
     pub cpu_distances: Option<CpuDistances>,
+    /// What a direct read of the device took at the trials that waited for it; `None` if none did, or it was not read.
+    pub device_time: Option<DeviceTime>,
 }
 
 impl<'run> Results<'run> {
@@ -210,6 +214,7 @@ impl<'run> Results<'run> {
             unlike_cpus,
             core_shared,
             cpu_distances: states.distances,
+            device_time: states.device,
         }
     }
 

@@ -47,7 +47,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         cpu_distance: None,
         samples: vec![],
         by_round: vec![],
-        at_frequency: None,
+        at_usual: None,
         each: false,
         percentiles: vec![],
         modes: vec![],

@@ -1,6 +1,6 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
-use super::at_frequency::AtFrequency;
+use super::at_usual::{AtUsual, Covariate};
 use super::core_cycles;
 use super::core_state::CoreState;
 use super::cpu_distance::CpuDistance;
@@ -60,8 +60,8 @@ pub struct PointResult {
     pub samples: Vec<Vec<f64>>,
     /// The median of each of these trials with its round; with a baseline, less the baseline's median.
     pub by_round: Vec<(u32, f64)>,
-    /// How these observations were moved to the usual frequency of the core; `None` if they are as they were observed.
-    pub at_frequency: Option<AtFrequency>,
+    /// How these observations were moved to the usual frequency of the core, or time of the device; `None` if they are as they were observed.
+    pub at_usual: Option<AtUsual>,
     /// Whether every operation was an observation by itself.
     pub each: bool,
     /// Percentiles that the sample can support, as (level, value); only if each operation was observed.
@@ -133,14 +133,24 @@ impl PointResult {
         Some(if own.0.line_ns <= other.0.line_ns { [own, other] } else { [other, own] })
     }
 
-    /// The median of each of its trials as it was observed, whatever the frequency of the core, with its round.
+    /// How it was moved to the usual frequency of the core; `None` if it was not.
+    pub fn at_frequency(&self) -> Option<&AtUsual> {
+        self.at_usual.as_ref().filter(|moved| moved.covariate == Covariate::CoreFrequency)
+    }
+
+    /// How it was moved to the usual time of the device; `None` if it was not.
+    pub fn at_device(&self) -> Option<&AtUsual> {
+        self.at_usual.as_ref().filter(|moved| moved.covariate == Covariate::DeviceTime)
+    }
+
+    /// The median of each of its trials as it was observed, whatever the frequency of the core or the time of the device, with its round.
     pub fn as_observed(&self) -> &[(u32, f64)] {
-        self.at_frequency.as_ref().map_or(&self.by_round, |moved| &moved.by_round)
+        self.at_usual.as_ref().map_or(&self.by_round, |moved| &moved.by_round)
     }
 
     /// Its values with the core alone and shared, both at the usual frequency of the core or both as observed; `None` without both.
     pub fn alone_and_shared(&self) -> Option<[&Estimate; 2]> {
-        let as_observed = self.at_frequency.as_ref().and_then(|moved| moved.as_observed.as_ref());
+        let as_observed = self.at_usual.as_ref().and_then(|moved| moved.as_observed.as_ref());
         self.core.as_ref()?.alone_and_shared(self.estimate()?, as_observed)
     }
 
@@ -167,8 +177,8 @@ impl PointResult {
             states.first_chunk().map(|states: &[MachineState; 2]| states.map(MachineState::measured));
         let core = self.core_use();
         // What follows the frequency in part is stated at it too, but is no number of its cycles.
-        let moved = self.at_frequency.as_ref().filter(|_| self.core_cycles.is_some());
-        let at_hz = moved.map(|moved| moved.hz);
+        let moved = self.at_frequency().filter(|_| self.core_cycles.is_some());
+        let at_hz = moved.map(|moved| moved.usual);
         let whatever_shared = self.core.as_ref().and_then(PointCore::whatever_shared);
         Some(Found { is_mixture: self.mixture.is_some(), states, core, whatever_shared, at_hz, ..figure })
     }
@@ -300,7 +310,7 @@ fn judge(
         cpu_distance: distance,
         core: states.core.and_then(|levels| PointCore::of(run, planned, &visits, &measured, levels)),
         by_round: visits.by_round(),
-        at_frequency: visits.at_frequency,
+        at_usual: visits.at_usual,
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
         modes,

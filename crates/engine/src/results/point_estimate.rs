@@ -1,6 +1,6 @@
 //! The estimate of a point from the observations of its trials, no narrower than the clock allows.
 
-use super::at_frequency::AtFrequency;
+use super::at_usual::AtUsual;
 use super::visit::{Visit, baselines, of_visits};
 use crate::record::Run;
 use fathom_core::quantity::{Kind, Unit};
@@ -15,11 +15,11 @@ pub fn estimate(
     run: &Run,
     unit: Unit,
     samples: &[&Sample],
-    (visits, at_frequency): (&[Visit], Option<&AtFrequency>),
+    (visits, at_usual): (&[Visit], Option<&AtUsual>),
 ) -> Option<(Estimate, f64)> {
     let resolution_ns = resolution_ns(run, samples);
     let estimate = of_visits(visits)?;
-    let estimate = at_frequency.map_or(estimate.clone(), |moved| moved.figure(estimate));
+    let estimate = at_usual.map_or(estimate.clone(), |moved| moved.figure(estimate));
     if !baselines(visits).is_empty() {
         // Two medians are subtracted, each of which the clock rounds.
         return Some((within_the_clock(estimate, resolution_ns, run), resolution_ns));

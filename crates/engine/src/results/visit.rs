@@ -4,7 +4,7 @@ use super::core_frequency;
 use super::core_state::states;
 use crate::record::{Run, Trial};
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::Sample;
+use fathom_core::sampling::{DeviceReadings, Sample};
 use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
 
 /// The observations of one trial, per operation and in the point's unit.
@@ -22,6 +22,8 @@ pub struct Visit {
     pub(super) beside_hz: Option<f64>,
     /// The same by each reading; empty if it was not read next to every observation.
     readings_hz: Vec<f64>,
+    /// What a direct read of the device took around the observations, nanoseconds; `None` of work that does not wait for it.
+    pub(super) device_ns: Option<f64>,
     /// The factor by which all observations were multiplied since they were observed.
     scaled_by: f64,
     /// The state of the core from one reading to the next; empty if it was not read next to every observation.
@@ -49,6 +51,7 @@ impl Visit {
             core_hz: sample.conditions.core_hz(),
             beside_hz: statistics::midmean(&readings_hz),
             readings_hz,
+            device_ns: sample.device.as_ref().map(DeviceReadings::mean_ns),
             scaled_by: 1.0,
             states: levels.and_then(|levels| states(sample, levels)).unwrap_or_default(),
         }

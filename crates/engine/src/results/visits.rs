@@ -1,6 +1,6 @@
 //! The observations of a point's trials, sorted by the state of the core during each, at one frequency of it.
 
-use super::at_frequency::AtFrequency;
+use super::at_usual::AtUsual;
 use super::core_state::CoreState;
 use super::known_states::KnownStates;
 use super::point_estimate;
@@ -33,8 +33,9 @@ pub struct Visits {
     pub core_trials: Option<CoreTrials>,
     /// The observations as they were made while the core was shared, of trials of short work with enough of them.
     pub shared: Vec<Visit>,
-    /// How the chosen observations were moved to one frequency of the core; `None` if they stay as they were observed.
-    pub at_frequency: Option<AtFrequency>,
+    /// How the chosen observations were moved to the usual frequency of the core, or time of the device; `None` if they stay as they were
+    /// observed.
+    pub at_usual: Option<AtUsual>,
     /// The usual frequency of the core, hertz, if it applies to these observations.
     usual_hz: Option<f64>,
 }
@@ -59,16 +60,19 @@ impl Visits {
                 let method = planned.method().ok().filter(|_| visits.state != Some(CoreState::Shared));
                 let by_kind =
                     method.and_then(|method| method.core_share(&planned.point, &run.header.machine));
-                visits.at_frequency = AtFrequency::move_to(usual_hz, by_kind, planned, &mut visits.chosen);
+                visits.at_usual = AtUsual::of_frequency(usual_hz, by_kind, planned, &mut visits.chosen);
             }
+        }
+        if let Some(usual_ns) = states.usual_device_ns.filter(|_| visits.at_usual.is_none()) {
+            visits.at_usual = AtUsual::of_device(usual_ns, planned, &mut visits.chosen);
         }
         visits
     }
 
     /// The observations made while the core was shared, at the usual frequency as those of the estimate, and how they were moved.
-    pub(super) fn shared_at_frequency(&self, planned: &PlannedPoint) -> (Vec<Visit>, Option<AtFrequency>) {
+    pub(super) fn shared_at_frequency(&self, planned: &PlannedPoint) -> (Vec<Visit>, Option<AtUsual>) {
         let mut shared = self.shared.clone();
-        let moved = self.usual_hz.and_then(|hz| AtFrequency::move_to(hz, None, planned, &mut shared));
+        let moved = self.usual_hz.and_then(|hz| AtUsual::of_frequency(hz, None, planned, &mut shared));
         (shared, moved)
     }
 
@@ -87,7 +91,7 @@ impl Visits {
             state,
             core_trials: None,
             shared: vec![],
-            at_frequency: None,
+            at_usual: None,
             usual_hz: None,
         };
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {

@@ -3,7 +3,7 @@
 
 use crate::main_figures::{self, FigureSource, Main};
 use crate::paper::{Column, Key, Row, Sign, Table, Text, Tone};
-use crate::{at_frequency, cpu_distance, occupancy, states, summary, words};
+use crate::{at_usual, cpu_distance, occupancy, states, summary, words};
 use fathom_core::experiment::{CoreUse, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::{Kind, Unit};
@@ -96,7 +96,7 @@ impl<'run> MainRows<'run> {
         let all = Text::joined(all.iter().map(|key| Text::to(key)), ", ");
         let rows = self.rows.iter().flat_map(|main| rows(main, shared, self.has_states));
         let legend =
-            at_frequency::legend(self.points()) + &occupancy::of_unmarked(self.points()) + self.of_best();
+            at_usual::legend(self.points()) + &occupancy::of_unmarked(self.points()) + self.of_best();
         let table = Table::new(key, caption.and(all).and(format!(".{legend}"))).columns(columns).rows(rows);
         Some(table.without_empty_columns(words::ABSENT))
     }
@@ -252,7 +252,7 @@ fn row(main: &Main, shared: Option<Measure>, has_states: bool) -> Row {
         Text::plain(
             main.label()
                 + &slope_state(&main.source, has_states)
-                + &point.map(at_frequency::mark).unwrap_or_default(),
+                + &point.map(at_usual::mark).unwrap_or_default(),
         ),
         or_absent(part(Part::Hardware)).into(),
         or_absent(part(Part::Software)).into(),

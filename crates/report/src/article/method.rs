@@ -1,13 +1,13 @@
 //! The method of the measurements, the works that it cites, the settings of the run, and the verification of the instrument.
 
 use super::works::cited;
-use crate::at_frequency::MARK;
+use crate::at_usual::{self, DEVICE_MARK, MARK};
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::{cpu_distance, figure, occupancy, run, verification, words};
 use fathom_core::experiment::Effort;
 use fathom_core::quantities;
 use fathom_core::quantity::{Unit, declared};
-use fathom_engine::results::{AtFrequency, Results};
+use fathom_engine::results::{AtUsual, Results};
 
 pub(super) fn of(results: &Results) -> Section {
     let settings = &results.run.header.settings;
@@ -25,6 +25,7 @@ pub(super) fn of(results: &Results) -> Section {
         .say(estimate())
         .say(states_and_growth(results.core_shared.is_some(), of_cpu_distance(results)))
         .with_all(at_frequency(results).map(Block::Paragraph))
+        .with_all(at_device(results).map(Block::Paragraph))
         .say(figure::KEY)
         .say(
             Text::plain(
@@ -80,10 +81,9 @@ fn states_and_growth(looked: bool, distances: Option<String>) -> String {
 
 /// How many figures are at the usual frequency of the core, and how far it was from that; `None` where none was moved.
 fn at_frequency(results: &Results) -> Option<Text> {
-    let moved: Vec<&AtFrequency> =
-        results.points.iter().filter_map(|point| point.at_frequency.as_ref()).collect();
-    let usual = quantities::frequency(moved.first()?.hz);
-    let ends = moved.iter().flat_map(|moved| moved.trials_hz);
+    let moved: Vec<&AtUsual> = results.points.iter().filter_map(|point| point.at_frequency()).collect();
+    let usual = quantities::frequency(moved.first()?.usual);
+    let ends = moved.iter().flat_map(|moved| moved.trials);
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), hz| (low.min(hz), high.max(hz)));
     let (low, high) = (quantities::frequency(low), quantities::frequency(high));
@@ -98,6 +98,26 @@ fn at_frequency(results: &Results) -> Option<Text> {
          cycles are stated at the same frequency: the number is what was predicted.",
         moved.len(),
         moved.len() - by_kind,
+    )))
+}
+
+/// How many figures are at the usual time of the device, and how far it was from that; `None` where none was moved.
+fn at_device(results: &Results) -> Option<Text> {
+    let device = results.device_time?;
+    let [usual, low, high] = [device.usual_ns, device.most_ns.low, device.most_ns.high].map(at_usual::time);
+    let moved = results.points.iter().filter(|point| point.at_device().is_some()).count();
+    let stated = match moved {
+        0 => return None,
+        1 => "One figure follows it visibly and is stated".to_owned(),
+        _ => format!("{moved} figures follow it visibly and are stated"),
+    };
+    Some(cited(&format!(
+        "Work that waits for the device reads 4 KiB of it directly just before and just after its observations. That took {usual} in the \
+         median of {} trials, and {low} to {high} in eight of ten of them: by what others asked of the device, and by its own \
+         housekeeping. {stated} at the usual time ({DEVICE_MARK} in tables): every trial is moved there by the share of the cost that \
+         follows, which its trials show, and what the share leaves open is part of the interval (analysis of covariance, Cochran 1957). \
+         The appendix has each as it was observed.",
+        device.trials
     )))
 }
 

@@ -6,7 +6,7 @@ use super::standing::{Balance, Standing, alike, are_beyond, merit};
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
 use crate::words::ABSENT;
-use crate::{at_frequency, finding, occupancy, words};
+use crate::{at_usual, finding, occupancy, words};
 use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -75,7 +75,7 @@ impl<'run> Nearest<'run> {
             "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path.",
         );
         let points = || self.points.iter().map(|(point, _)| *point);
-        let caption = caption.and(occupancy::mark_legend(points()) + &at_frequency::legend(points()));
+        let caption = caption.and(occupancy::mark_legend(points()) + &at_usual::legend(points()));
         let of_each = || self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment);
         let rows: usize = of_each().map(|of_one| chosen(of_one).len()).sum();
         let caption = caption.and(excerpt(rows, self.points.len()));
@@ -110,7 +110,7 @@ impl<'run> Nearest<'run> {
             let row = rows.iter().find(|row| row.machine.id == machine.id);
             row.map_or(Text::plain(ABSENT), |row| Text::plain(value(row)))
         });
-        let marks = occupancy::mark(point) + &at_frequency::mark(point);
+        let marks = occupancy::mark(point) + &at_usual::mark(point);
         let name = words::short_label(point, &point.point) + &marks;
         let cells = [Text::plain(name), Text::strong(written_with_state(point))];
         Row::of(cells.into_iter().chain(there).chain([notes(rows)]))

@@ -7,7 +7,7 @@ use crate::main_figures::{self, FigureSource, Main, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow, RowOf};
 use crate::words::ABSENT;
-use crate::{at_frequency, cpu_distance, denied, occupancy};
+use crate::{at_usual, cpu_distance, denied, occupancy};
 use fathom_core::experiment::{Dimension, Found};
 use fathom_core::quantities;
 use fathom_core::statistics::Measured;
@@ -102,7 +102,7 @@ fn row(results: &Results, figure: &Ranked, named: OperationText) -> Row {
 fn legends<'run, P: Iterator<Item = &'run PointResult>>(points: impl Fn() -> P) -> String {
     let are_several = points().any(|point| point.mixture.is_some());
     occupancy::mark_legend(points())
-        + &at_frequency::legend(points())
+        + &at_usual::legend(points())
         + &denied::legend(points())
         + &cpu_distance::legend(points())
         + if are_several { " a or b: the machine was in several states, each with its value." } else { "" }

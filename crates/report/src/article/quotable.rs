@@ -8,7 +8,7 @@ use crate::precision::USEFUL;
 use crate::summary::{self, RowOf};
 use crate::verdict::Trust;
 use crate::words::ABSENT;
-use crate::{at_frequency, denied, occupancy};
+use crate::{at_usual, denied, occupancy};
 use fathom_core::quantities;
 use fathom_engine::results::Results;
 
@@ -83,7 +83,7 @@ fn table(results: &Results, all: &[Ranked]) -> Table {
          value.{}{}{}",
         quantities::target(USEFUL),
         occupancy::mark_legend(all.iter().filter_map(|figure| figure.main.point())),
-        at_frequency::legend(all.iter().filter_map(|figure| figure.main.point())),
+        at_usual::legend(all.iter().filter_map(|figure| figure.main.point())),
         denied::legend(all.iter().filter_map(|figure| figure.main.point()))
     );
     let columns = [

@@ -9,7 +9,7 @@ use crate::main_figures::{self, Ranked};
 use crate::paper::{Block, Column, Document, Group, Key, Row, Section, Sign, Table, Text, Tone};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
-use crate::{at_frequency, denied, description, occupancy, run, screen, verdict};
+use crate::{at_usual, denied, description, occupancy, run, screen, verdict};
 use fathom_engine::results::Results;
 use std::path::Path;
 
@@ -112,7 +112,7 @@ pub(super) fn opening<'run>(results: &'run Results<'run>, shown: &Opening<'_, 'r
         "Main figures: medians over trials with their 95 % intervals{shared}, and the median as a multiple of what was \
          predicted before.{usual}{}{}{}{}",
         occupancy::full_legend(points()),
-        at_frequency::legend(points()),
+        at_usual::legend(points()),
         denied::legend(points()),
         quotation::legend(shown.figures.iter().map(|figure| &figure.main))
     );

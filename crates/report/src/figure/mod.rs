@@ -34,7 +34,7 @@ mod rows;
 pub mod svg;
 mod sweep;
 
-use crate::{at_frequency, occupancy};
+use crate::{at_usual, occupancy};
 pub(super) use compared::figures as of_both_sides;
 pub use drawn::DrawnFigure;
 use fathom_engine::results::{PointResult, Results};
@@ -63,9 +63,8 @@ impl Candidate<'_> {
 
     /// The drawing, whose caption says of unlike states of the core that it shows them.
     fn with_states(self) -> DrawnFigure {
-        let caption = self.drawn.caption
-            + &occupancy::of_picture(&self.points)
-            + &at_frequency::of_picture(&self.points);
+        let caption =
+            self.drawn.caption + &occupancy::of_picture(&self.points) + &at_usual::of_picture(&self.points);
         DrawnFigure { caption, ..self.drawn }
     }
 

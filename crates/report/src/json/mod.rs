@@ -7,7 +7,10 @@ mod point;
 mod statement;
 mod time;
 
-use self::point::{CoreSharedReport, CpuDistanceReport, PointReport, core_shared, cpu_distances, point};
+use self::point::{
+    CoreSharedReport, CpuDistanceReport, DeviceTimeReport, PointReport, core_shared, cpu_distances,
+    device_time, point,
+};
 use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
 use self::time::{BeginningReport, TimeReport, beginning, time};
 use super::beside::{self, Published};
@@ -66,6 +69,9 @@ struct ConditionsReport<'run> {
     /// The distances of the two CPUs, that of most of the time first; absent if there was one, or they were not looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_distances: Option<Vec<CpuDistanceReport>>,
+    /// What a direct read of the device took; absent where no trial waited for it or could read it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    device_time: Option<DeviceTimeReport>,
     warnings: Vec<Warning>,
     resumed: &'run [Resumed],
     closing: Option<&'run Closing>,
@@ -137,6 +143,7 @@ fn report<'run>(
             core_hz: results.core_hz,
             core_shared: results.core_shared.as_ref().map(core_shared),
             cpu_distances: results.cpu_distances.as_ref().map(cpu_distances),
+            device_time: results.device_time.as_ref().map(device_time),
             warnings: run.header.machine.warnings(),
             resumed: &run.resumed,
             closing: run.closing.as_ref(),

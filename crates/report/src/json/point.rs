@@ -7,8 +7,8 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    AtFrequency, CoreShared, CpuDistance, CpuDistances, Disturbance, MachineState, Outcome, PointCore,
-    PointDistance, PointResult, Results, StatePart, ticks_and_cycles,
+    AtUsual, CoreShared, CpuDistance, CpuDistances, DeviceTime, Disturbance, MachineState, Outcome,
+    PointCore, PointDistance, PointResult, Results, StatePart, ticks_and_cycles,
 };
 use serde::Serialize;
 
@@ -30,6 +30,9 @@ pub(super) struct PointReport<'run> {
     /// How the trials were moved to the usual frequency of the core; absent if they are as they were observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_frequency: Option<AtFrequencyReport>,
+    /// How the trials were moved to the usual time of the device; absent if they are as they were observed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at_device: Option<AtDeviceReport>,
     best: Option<f64>,
     quantiles: Vec<Quantile>,
     trials: usize,
@@ -105,12 +108,38 @@ struct AtFrequencyReport {
     as_observed: Option<WithInterval>,
 }
 
-fn at_frequency(moved: &AtFrequency) -> AtFrequencyReport {
-    let [trials_hz_low, trials_hz_high] = moved.trials_hz;
+fn at_frequency(moved: &AtUsual) -> AtFrequencyReport {
+    let [trials_hz_low, trials_hz_high] = moved.trials;
     AtFrequencyReport {
-        hz: moved.hz,
+        hz: moved.usual,
         trials_hz_low,
         trials_hz_high,
+        share: moved.share,
+        share_low: moved.share_interval.map(|ends| ends.low),
+        share_high: moved.share_interval.map(|ends| ends.high),
+        as_observed: moved.as_observed.as_ref().map(WithInterval::of),
+    }
+}
+
+#[derive(Serialize)]
+struct AtDeviceReport {
+    read_ns: f64,
+    trials_read_ns_low: f64,
+    trials_read_ns_high: f64,
+    share: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    share_high: Option<f64>,
+    as_observed: Option<WithInterval>,
+}
+
+fn at_device(moved: &AtUsual) -> AtDeviceReport {
+    let [trials_read_ns_low, trials_read_ns_high] = moved.trials;
+    AtDeviceReport {
+        read_ns: moved.usual,
+        trials_read_ns_low,
+        trials_read_ns_high,
         share: moved.share,
         share_low: moved.share_interval.map(|ends| ends.low),
         share_high: moved.share_interval.map(|ends| ends.high),
@@ -174,7 +203,8 @@ pub(super) fn point<'run>(
         high: usable.and_then(high),
         level: usable.filter(|estimate| estimate.interval.is_some()).map(|estimate| estimate.level),
         core_cycles: result.core_cycles.as_ref().map(WithInterval::of),
-        at_frequency: result.at_frequency.as_ref().map(at_frequency),
+        at_frequency: result.at_frequency().map(at_frequency),
+        at_device: result.at_device().map(at_device),
         best: result.best(),
         quantiles: quantiles(result, usable),
         trials: result.trials.0,
@@ -357,6 +387,19 @@ pub(super) fn cpu_distances(distances: &CpuDistances) -> Vec<CpuDistanceReport> 
         looks: distance.looks,
     };
     distances.distances.iter().map(of).collect()
+}
+
+#[derive(Serialize)]
+pub(super) struct DeviceTimeReport {
+    read_ns: f64,
+    low_ns: f64,
+    high_ns: f64,
+    trials: usize,
+}
+
+pub(super) fn device_time(device: &DeviceTime) -> DeviceTimeReport {
+    let (low_ns, high_ns) = (device.most_ns.low, device.most_ns.high);
+    DeviceTimeReport { read_ns: device.usual_ns, low_ns, high_ns, trials: device.trials }
 }
 
 pub(super) fn core_shared(core: &CoreShared) -> CoreSharedReport {

@@ -115,6 +115,10 @@ impl Experiment for Metadata {
         std::iter::once(Touch::Names).chain(drops).collect()
     }
 
+    fn waits_for_the_device(&self, point: &Point) -> bool {
+        point.name(&OPERATION) == COLD_STAT
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let is_mounted = Remote::find(&Root::default(), &RemoteAddress::Mounted(site.folder.clone())).is_ok();
         let work = prepared(point, site)?;

@@ -158,6 +158,10 @@ impl Experiment for Reread {
         vec![Touch::File(Requirement::LIMIT_BYTES / 2 * 3)]
     }
 
+    fn waits_for_the_device(&self, point: &Point) -> bool {
+        point.name(&STATE) == DIRECT
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let test = site.shared.get_or_make(|| file(site))?;
         let again = |file| Rereader::of(file, &test.0, site);

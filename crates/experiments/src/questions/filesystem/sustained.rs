@@ -111,6 +111,10 @@ impl Experiment for Sustained {
         vec![Touch::File(FILE)]
     }
 
+    fn waits_for_the_device(&self, _: &Point) -> bool {
+        true
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let lasting_ns = point.number(&LASTING) as f64;
         let (mut act, bytes_read) = requests(point.name(&REQUEST), site)?;

@@ -139,6 +139,10 @@ impl Experiment for Write {
         vec![Touch::File(FILE)]
     }
 
+    fn waits_for_the_device(&self, point: &Point) -> bool {
+        point.name(&DURABILITY) != CACHED
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let (durability, block) = (point.name(&DURABILITY), point.number(&BLOCK));
         let test = TestFile::named(site, "written", FILE, DiskQuota::DEFAULT)?;

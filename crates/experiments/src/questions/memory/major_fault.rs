@@ -162,6 +162,10 @@ impl Experiment for MajorFault {
         vec![Touch::File(cold_file::BYTES)]
     }
 
+    fn waits_for_the_device(&self, _: &Point) -> bool {
+        true
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let reader = ColdReader::new(site)?;
         let mut chance = Xoshiro256PlusPlus::seed_from_u64(site.seed);

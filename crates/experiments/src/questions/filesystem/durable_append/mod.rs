@@ -185,6 +185,11 @@ impl Experiment for DurableAppend {
         vec![Touch::File(if is_beside_a_stream(point) { 2 * LOG } else { LOG })]
     }
 
+    /// A stream beside it would be in the way of the readings as well.
+    fn waits_for_the_device(&self, point: &Point) -> bool {
+        !is_beside_a_stream(point)
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let mut log = AppendLog::new(point.number(&BLOCK), durability(point)?, site)?;
         let (account, waiting) = (log.account(), log.waiting());

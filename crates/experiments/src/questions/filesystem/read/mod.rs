@@ -151,6 +151,10 @@ impl Experiment for Read {
         vec![Touch::File(point.number(&FILE))]
     }
 
+    fn waits_for_the_device(&self, point: &Point) -> bool {
+        point.name(&STATE) != WARM
+    }
+
     fn prepare<'site>(&self, point: &Point, site: &'site Site) -> Result<Workload<'site>, Failure> {
         let prepare = match (point.name(&STATE), point.name(&CALL)) {
             (DIRECT, IO_URING) => in_flight,
