@@ -31,6 +31,7 @@ mod outcome;
 #[cfg(test)]
 mod planted;
 mod placements;
+mod predicted_elsewhere;
 mod point;
 mod point_states;
 mod point_estimate;
@@ -148,6 +149,7 @@ impl<'run> Results<'run> {
             whole.teach_usual_line(distances, on_both);
         }
         by_end::mark(&mut points, &whole);
+        predicted_elsewhere::mark(&mut points, &without_points(run, states.frequency));
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
