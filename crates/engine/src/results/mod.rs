@@ -18,6 +18,7 @@ mod cross_checks;
 mod disturbance;
 mod evidence;
 mod explanation;
+mod farther;
 mod furthest;
 mod headline;
 mod influence_part;
@@ -175,7 +176,8 @@ impl<'run> Results<'run> {
                 let own = of_method(&name)
                     .map(|experiment| core_use::findings(*experiment, either))
                     .unwrap_or_default();
-                (name, own.into_iter().chain(missed).collect())
+                let farther = farther::finding(points.iter().filter(|point| point.experiment == name));
+                (name, own.into_iter().chain(farther).chain(missed).collect())
             })
             .filter(|(_, findings): &(String, Vec<Finding>)| !findings.is_empty())
             .collect();
