@@ -298,7 +298,7 @@ fn judge(
         point: planned.point.clone(),
         parameters: parameters(run, planned),
         unit: planned.unit,
-        mixture: Mixture::of(&outcome, &visits, (&all, &modes), |value| {
+        mixture: Mixture::of(&outcome, &visits, &modes, |value| {
             point_estimate::clock_error(run, planned.unit, &measured, &visits.chosen, value)
         }),
         core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
