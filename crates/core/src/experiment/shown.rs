@@ -170,8 +170,8 @@ impl Levels {
     }
 
     /// The level before this one, where a result of this one is in part of that: it certainly rises within the next doubling of its setting, and
-    /// by what the level before, which holds a share of each setting, leaves of it. `None` where it is flat, or rises for another reason, as
-    /// towards the next level.
+    /// most of that is what the level before has less of, which holds a share of each setting. `None` where it is flat, or
+    /// rises for another reason, as towards the next level.
     pub fn in_part_from(
         &self,
         level: &Level,
@@ -197,7 +197,8 @@ impl Levels {
             (result - share * before.value) / (1.0 - share)
         };
         let apart = |near: f64, far: f64| (far / near).ln().abs();
-        let is_of_both = apart(alone(first, own.value), alone(last, far.value)) < apart(own.value, far.value);
+        let left = apart(alone(first, own.value), alone(last, far.value));
+        let is_of_both = left < apart(own.value, far.value) / 2.0;
         (first == at && rises && is_of_both).then_some(before)
     }
 }
