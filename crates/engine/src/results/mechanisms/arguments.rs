@@ -86,7 +86,8 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
         return None;
     }
     let steps = CurveSteps::of(curve)?;
-    let (slope, grows) = slope(calls, known).unwrap_or_else(|| (in_all(curve), is_dearer(curve)));
+    let (slope, grows) =
+        slope(calls, known).unwrap_or_else(|| (in_all(curve), grows_by_steps(curve, &steps)));
     let all_rise = steps.rises.len() == curve.len() - 1;
     let (clause, kind) = if all_rise {
         (statement!("every step is significant{largest}", largest = largest(&steps)), MechanismKind::Effect)
@@ -168,10 +169,9 @@ fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> Statemen
     Statement::joined(of_stack.into_iter().chain(others), "; ").unwrap_or_default()
 }
 
-/// Whether a call with the most arguments certainly takes longer than one with the fewest.
-fn is_dearer(curve: &[(u64, Found)]) -> bool {
-    let ends = curve.first().zip(curve.last());
-    ends.is_some_and(|((_, few), (_, many))| many.value > few.value && many.differs_from(few) == Some(true))
+/// Whether calls on no line grow along their arguments all the same: by more than half of the steps.
+fn grows_by_steps(curve: &[(u64, Found)], steps: &CurveSteps) -> bool {
+    2 * steps.rises.len() > curve.len() - 1
 }
 
 /// What all arguments together add, where their calls lie on no line.
@@ -308,6 +308,18 @@ mod tests {
             let text = format!("{} {}", conclusion.headline.plain(), conclusion.because.plain());
             assert!(conclusion.kind == kind && text.contains(words), "{:?} {text}", conclusion.kind);
         }
+    }
+
+    #[test]
+    fn calls_on_no_line_grow_if_most_of_their_steps_rise() {
+        let of = |costs: &[f64]| {
+            let conclusion = of_both(costs, &[]);
+            (conclusion.kind, conclusion.headline.plain())
+        };
+        let (kind, text) = of(&[1.0, 1.1, 1.2, 1.4, 1.4]);
+        assert!(kind == MechanismKind::Effect && text.contains("4 cost {0.3"), "{text}");
+        assert!(text.contains("more than 0, on no line; the cost rises with argument 1, 2, 3"), "{text}");
+        assert_eq!(of(&[1.0, 1.0, 1.5, 1.5, 1.5]).0, MechanismKind::Uncaused, "a single step");
     }
 
     #[test]

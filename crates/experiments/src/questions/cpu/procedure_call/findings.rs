@@ -232,6 +232,22 @@ mod tests {
     }
 
     #[test]
+    fn calls_that_lie_on_no_line_are_told_by_their_steps() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, Some(2e9));
+        let costs = (0..).zip([1.0, 1.25, 1.25, 2.0]).map(|(arguments, ns)| (point("abi", arguments), ns));
+        fathom_described::plant(&mut known, &super::super::ProcedureCall, costs);
+        known.learn_line(ABOUT.name, &point("abi", 0), ARGUMENTS.name, None);
+        let text = findings(&known).remove(0).statement.plain();
+        assert!(
+            text.contains(
+                "has no one cost, because the calls lie on no line: from 0 to 3 arguments a call takes {1}"
+            ) && text.contains("more, in steps from {0} to {0.75}."),
+            "{text}"
+        );
+    }
+
+    #[test]
     fn a_lesser_step_is_not_named_where_the_largest_does_not_show() {
         let found = |value: f64, width: f64| fathom_described::found_within(width, value, Unit::Nanoseconds);
         // The step to the second argument is the largest, and its interval holds none.
