@@ -124,8 +124,14 @@ fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<String> 
 /// How many figures are of one distance, and how many of all.
 fn of_figures(results: &Results) -> String {
     let divided = results.points.iter().filter(|point| of_several(point).is_some()).count();
+    let is_predicted = |point: &PointResult| point.predicted_at_other_distance().is_some();
+    let there = if results.points.iter().any(is_predicted) {
+        " Where a value at another distance has a prediction, it is made at the end of the run from the figures at that distance."
+    } else {
+        ""
+    };
     format!(
-        "{} of work on both {} of the trials at one of them.",
+        "{} of work on both {} of the trials at one of them.{there}",
         plural(divided, "figure"),
         if divided == 1 { "is" } else { "are" }
     )

@@ -360,7 +360,8 @@ fn choose<'run>(
     let point = of_level::representative(results, figure, declared, measured, landmarks)?;
     let written = |of: &Point, name: &str, value: &Value| {
         let result = measured.iter().find(|one| one.point == *of).copied().unwrap_or(point);
-        words::value(result, name, value)
+        let mixed = of_level::mixed(results, (figure, landmarks), result, (name, measured));
+        words::value(result, name, value) + &mixed
     };
     let alike: Vec<&Point> = std::iter::once(&point.point).chain(alike.iter().copied().skip(1)).collect();
     let words = figure.label(&alike, written);

@@ -34,6 +34,28 @@ pub(super) fn representative<'run>(
     curve().find(|point| setting(point) == Some(chosen))
 }
 
+/// What is said behind the size of a figure's array whose loads are in part from the level before, as no flat part of the curve is of its own;
+/// empty for others, and behind other settings.
+pub(super) fn mixed(
+    results: &Results,
+    (figure, landmarks): (&MainFigure, &[Landmark]),
+    point: &PointResult,
+    (setting, measured): (&str, &[&PointResult]),
+) -> String {
+    let of = || {
+        let levels = levels(results, &point.experiment)?;
+        let (along, landmark) = limit(figure, landmarks).filter(|(along, _)| *along == setting)?;
+        let group = point.point.without(along);
+        let is_of_curve =
+            |other: &&&PointResult| other.point.without(along) == group && other.mixture.is_none();
+        let curve = measured.iter().filter(is_of_curve);
+        let curve = curve.filter_map(|of| Some((of.point.number_of(along)?, of.estimate()?.measured())));
+        let before = levels.in_part_from(level(levels, landmark)?, point.point.number_of(along)?, curve)?;
+        Some(format!(", in part from {}", before.name))
+    };
+    of().unwrap_or_default()
+}
+
 fn levels<'run>(results: &'run Results, name: &str) -> Option<&'run Levels> {
     results.levels.iter().find(|(of, _)| of == name).map(|(_, levels)| levels)
 }

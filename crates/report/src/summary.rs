@@ -149,7 +149,15 @@ fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     };
     let shared = point.shared().map(|estimate| second(occupancy::SHARED, RowOf::CoreShared, estimate));
     let elsewhere = point.at_other_distance().map(|(at, estimate)| {
-        second(&cpu_distance::of_another(at, estimate), RowOf::OtherDistance, estimate)
+        let row = second(&cpu_distance::of_another(at, estimate), RowOf::OtherDistance, estimate);
+        match point.predicted_at_other_distance() {
+            Some((prediction, factor)) => OperationRow {
+                predicted: expected(point, prediction.total(), measure),
+                factor: quantities::factor(factor),
+                ..row
+            },
+            None => row,
+        }
     });
     let row = row(point, measure, placement_said);
     of_states(row, measure).into_iter().chain(shared).chain(elsewhere).collect()

@@ -168,6 +168,39 @@ impl Levels {
     pub fn named(&self, name: &str) -> Option<&Level> {
         self.levels.iter().chain(&self.elsewhere).find(|level| level.name == name)
     }
+
+    /// The level before this one, where a result of this one is in part of that: it certainly rises within the next doubling of its setting, and
+    /// most of that is what the level before has less of, which holds a share of each setting. `None` where it is flat, or
+    /// rises for another reason, as towards the next level.
+    pub fn in_part_from(
+        &self,
+        level: &Level,
+        at: u64,
+        curve: impl Iterator<Item = (u64, Measured)>,
+    ) -> Option<&Level> {
+        let place = self.levels.iter().position(|own| own == level)?;
+        let before = self.levels.get(place.checked_sub(1)?)?;
+        let end = before.to.filter(|end| *end < at as f64)?;
+        let mut doubling: Vec<(u64, Measured)> =
+            curve.filter(|(setting, _)| (at..=at.saturating_mul(2)).contains(setting)).collect();
+        doubling.sort_by_key(|(setting, _)| *setting);
+        let ((first, own), (last, far)) = (*doubling.first()?, *doubling.last()?);
+        let is_above = |one: &Measured, other: &Measured| {
+            one.interval.zip(other.interval).is_some_and(|(one, other)| one.high < other.low)
+        };
+        let rises = doubling
+            .iter()
+            .enumerate()
+            .any(|(place, (_, one))| doubling[place + 1..].iter().any(|(_, other)| is_above(one, other)));
+        let alone = |setting: u64, result: f64| {
+            let share = end / setting as f64;
+            (result - share * before.value) / (1.0 - share)
+        };
+        let apart = |near: f64, far: f64| (far / near).ln().abs();
+        let left = apart(alone(first, own.value), alone(last, far.value));
+        let is_of_both = left < apart(own.value, far.value) / 2.0;
+        (first == at && rises && is_of_both).then_some(before)
+    }
 }
 
 #[cfg(test)]
@@ -191,5 +224,41 @@ mod tests {
             |high: f64| (1024, Measured { value: 18.0, interval: Some(Interval { low: 15.0, high }) });
         assert_eq!(level.representative(1024, [within(20.0)].into_iter()), Some(1024));
         assert_eq!(level.representative(1024, [within(150.0)].into_iter()), None, "it may be of memory");
+    }
+
+    /// Loads of a guest with 1 MiB of L2, of which 685 KiB are found, and no flat part behind it: 13.8 ns from 2 MiB are a third from L2.
+    #[test]
+    fn a_level_without_a_flat_part_is_in_part_the_level_before() {
+        const KIB: u64 = 1 << 10;
+        let level = |name: &str, from: Option<u64>, to: u64, value: f64| Level {
+            name: name.to_owned(),
+            from: from.map(|from| from as f64),
+            to: Some(to as f64),
+            end: None,
+            value,
+        };
+        let [l1, l2, l3] = [
+            level("L1", None, 34 * KIB, 1.08),
+            level("L2", Some(34 * KIB), 685 * KIB, 3.8),
+            level("L3", Some(685 * KIB), 8490 * KIB, 16.5),
+        ];
+        let levels = Levels {
+            of: Point::new(),
+            along: "size",
+            levels: vec![l1, l2.clone(), l3.clone()],
+            elsewhere: vec![],
+        };
+        let from = |level: &Level, at: u64, curve: &[(u64, f64)]| {
+            let measured = curve.iter().map(|(size, value)| {
+                let interval = Some(Interval { low: 0.97 * value, high: 1.03 * value });
+                (size * KIB, Measured { value: *value, interval })
+            });
+            levels.in_part_from(level, at * KIB, measured).map(|before| before.name.clone())
+        };
+        let slope = [(2048, 13.8), (2560, 14.3), (3072, 15.0), (4096, 15.9), (8192, 23.0)];
+        assert_eq!(from(&l3, 2048, &slope).as_deref(), Some("L2"));
+        assert_eq!(from(&l3, 2048, &[(2048, 13.8), (3072, 13.9), (4096, 13.8)]), None, "flat");
+        assert_eq!(from(&l3, 2048, &[(2048, 13.8), (4096, 40.0)]), None, "towards the next level");
+        assert_eq!(from(&l2, 64, &[(64, 3.8), (96, 3.81), (128, 3.8)]), None, "flat");
     }
 }

@@ -70,11 +70,16 @@ pub(super) fn figures<'run>(
     mut known: Known<'run>,
 ) -> Known<'run> {
     for point in points {
-        if let Some(figure) = observed(point, state) {
-            known.learn(&point.experiment, &point.point, figure);
-        }
+        learn(&mut known, point, state);
     }
     known
+}
+
+/// Adds what was observed at a point, as far as it has a value.
+pub(super) fn learn(known: &mut Known, point: &PointResult, state: Option<CoreUse>) {
+    if let Some(figure) = observed(point, state) {
+        known.learn(&point.experiment, &point.point, figure);
+    }
 }
 
 /// What was observed at a point: with the core in this state where that is known, otherwise as it is printed; of a machine in several states

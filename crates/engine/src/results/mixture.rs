@@ -6,7 +6,7 @@
 use super::outcome::Outcome;
 use super::visits::Visits;
 use fathom_core::sorting;
-use fathom_core::statistics::{self, Interval, Measured, Mode};
+use fathom_core::statistics::{self, Interval, MINIMUM_TRIALS, Measured, Mode};
 
 /// The values of a machine in several states.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,14 +81,15 @@ impl Mixture {
     pub(super) fn of(
         outcome: &Outcome,
         visits: &Visits,
-        (observations, modes): (&[f64], &[Mode]),
+        modes: &[Mode],
         clock_error: impl Fn(f64) -> f64,
     ) -> Option<Self> {
         let median = outcome.estimate()?.value;
         let trials = visits.chosen.iter().filter_map(|visit| Some((visit.median()?, visit.less_baseline())));
         let is_difference = visits.chosen.iter().any(|visit| !visit.baseline.is_empty());
         of_trials(trials.collect(), clock_error).map(Mixture::OfTrials).or_else(|| {
-            let is_of_none = !is_difference && is_between(median, observations, modes);
+            let trials: Vec<&[f64]> = visits.chosen.iter().map(|visit| visit.operation.as_slice()).collect();
+            let is_of_none = !is_difference && is_between(median, &trials, modes);
             is_of_none.then(|| Mixture::OfObservations(modes.to_vec()))
         })
     }
@@ -165,17 +166,35 @@ const NEAR: f64 = 1.05;
 /// the valley between them is less than half as high as the lower one.
 const FEW: f64 = 0.5;
 
-/// Whether a median lies between modes, where few observations are.
-fn is_between(median: f64, observations: &[f64], modes: &[Mode]) -> bool {
+/// Whether a median lies between modes, where few observations are: of all trials, or, where those that are left are enough for an interval and no mode is at the
+/// median, of all but the one with the most of them. What one trial alone has there is no level of the others, and fills no valley of theirs.
+fn is_between(median: f64, trials: &[&[f64]], modes: &[Mode]) -> bool {
     let near = |value: f64| {
-        observations.iter().filter(|seen| (value / NEAR..=value * NEAR).contains(*seen)).count() as f64
+        let count = |trial: &&[f64]| {
+            trial.iter().filter(|seen| (value / NEAR..=value * NEAR).contains(*seen)).count() as f64
+        };
+        trials.iter().map(count).collect::<Vec<f64>>()
     };
     let centres = || modes.iter().map(|mode| mode.centre);
     // A third mode further away, of which there may be few observations, says nothing of the place of the median.
     let below = centres().filter(|centre| *centre < median).reduce(f64::max);
     let above = centres().filter(|centre| *centre > median).reduce(f64::min);
-    let next = below.zip(above).map(|(below, above)| near(below).min(near(above)));
-    next.is_some_and(|lower| near(median) < FEW * lower)
+    let Some(sides) = below.zip(above).map(|(below, above)| [near(below), near(above)]) else { return false };
+    let valley = near(median);
+    let is_valley_without = |left_out: Option<usize>| {
+        let sum = |of: &[f64]| {
+            of.iter()
+                .enumerate()
+                .filter(|(place, _)| Some(*place) != left_out)
+                .map(|(_, count)| count)
+                .sum::<f64>()
+        };
+        sum(&valley) < FEW * sum(&sides[0]).min(sum(&sides[1]))
+    };
+    let most = (0..trials.len()).max_by(|one, other| valley[*one].total_cmp(&valley[*other]));
+    let is_at_a_mode = centres().any(|centre| (median / NEAR..=median * NEAR).contains(&centre));
+    let is_enough = trials.len() > MINIMUM_TRIALS;
+    is_valley_without(None) || is_enough && !is_at_a_mode && is_valley_without(most)
 }
 
 /// Modes within this factor of each other are merged. Observations of one process are closer together than those of two, so
@@ -261,10 +280,12 @@ mod tests {
     fn a_median_between_two_modes_is_of_neither_and_one_in_a_mode_is() {
         let modes = [Mode { centre: 4.0, share: 0.5 }, Mode { centre: 35.0, share: 0.5 }];
         let observations: Vec<f64> = [4.0, 35.0].repeat(50);
-        assert!(is_between(19.5, &observations, &modes));
+        assert!(is_between(19.5, &[&observations], &modes));
         // Trials count the same, however many observations each has: so the median may lie beyond the modes of all.
-        assert!(!is_between(50.0, &observations, &modes) && !is_between(1.0, &observations, &modes));
-        assert!(!is_between(4.1, &observations, &modes) && !is_between(19.5, &observations, &modes[..1]));
+        assert!(!is_between(50.0, &[&observations], &modes) && !is_between(1.0, &[&observations], &modes));
+        assert!(
+            !is_between(4.1, &[&observations], &modes) && !is_between(19.5, &[&observations], &modes[..1])
+        );
     }
 
     /// Of 307 writes that were kept on the device 17 took about the median of 85.5 µs, between two levels.
@@ -276,9 +297,25 @@ mod tests {
         };
         let seen =
             |valley: usize| [vec![73.2; 132], vec![85.5; valley], vec![105.0; 62], vec![900.0; 3]].concat();
-        assert!(is_between(85.5, &seen(17), &modes(None)));
-        assert!(is_between(85.5, &seen(17), &modes(Some(900.0))), "three observations far away");
-        assert!(!is_between(85.5, &seen(40), &modes(None)), "no valley");
+        assert!(is_between(85.5, &[&seen(17)], &modes(None)));
+        assert!(is_between(85.5, &[&seen(17)], &modes(Some(900.0))), "three observations far away");
+        assert!(!is_between(85.5, &[&seen(40)], &modes(None)), "no valley");
+    }
+
+    /// Of eight trials seven had their round trips at 22.7 and 36.2 us, and one at 25 us: the median over all of them was that of the one.
+    #[test]
+    fn what_one_trial_alone_has_fills_no_valley_of_the_others() {
+        let modes = [Mode { centre: 22.7, share: 0.43 }, Mode { centre: 36.2, share: 0.42 }];
+        let usual = [vec![22.7; 120], vec![25.0; 20], vec![36.2; 130]].concat();
+        let other = [vec![22.7; 24], vec![25.0; 338], vec![36.2; 42]].concat();
+        let of = |others: usize| -> Vec<&[f64]> {
+            (0..8).map(|place| if place < others { other.as_slice() } else { usual.as_slice() }).collect()
+        };
+        assert!(is_between(25.0, &of(0), &modes) && is_between(25.0, &of(1), &modes));
+        assert!(!is_between(25.0, &of(3), &modes), "of three trials it is a level");
+        let with_its_own = [modes[0], Mode { centre: 25.2, share: 0.14 }, modes[1]];
+        assert!(!is_between(25.0, &of(1), &with_its_own), "a mode is there");
+        assert!(!is_between(25.0, &of(1)[..4], &modes), "three trials are not enough");
     }
 
     /// Trials of a hundred observations each, tightly around these values.

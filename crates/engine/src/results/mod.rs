@@ -19,6 +19,7 @@ mod device_time;
 mod disturbance;
 mod evidence;
 mod explanation;
+mod farther;
 mod furthest;
 mod headline;
 mod influence_part;
@@ -32,6 +33,7 @@ mod outcome;
 #[cfg(test)]
 mod planted;
 mod placements;
+mod predicted_elsewhere;
 mod point;
 mod point_states;
 mod point_estimate;
@@ -152,6 +154,7 @@ impl<'run> Results<'run> {
             whole.teach_usual_line(distances, on_both);
         }
         by_end::mark(&mut points, &whole);
+        predicted_elsewhere::mark(&mut points, &without_points(run, states.frequency));
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
@@ -177,7 +180,8 @@ impl<'run> Results<'run> {
                 let own = of_method(&name)
                     .map(|experiment| core_use::findings(*experiment, either))
                     .unwrap_or_default();
-                (name, own.into_iter().chain(missed).collect())
+                let farther = farther::finding(points.iter().filter(|point| point.experiment == name));
+                (name, own.into_iter().chain(farther).chain(missed).collect())
             })
             .filter(|(_, findings): &(String, Vec<Finding>)| !findings.is_empty())
             .collect();

@@ -126,6 +126,14 @@ impl PointResult {
         distance.other.as_ref().map(|(at, estimate, _)| (at, estimate))
     }
 
+    /// What is predicted of that value, and the value over it; `None` if it was not predicted.
+    pub fn predicted_at_other_distance(&self) -> Option<(&Prediction, f64)> {
+        let (_, estimate) = self.at_other_distance()?;
+        let prediction = self.cpu_distance.as_ref()?.predicted_there.as_ref()?;
+        let total = Some(prediction.total()).filter(|_| !prediction.is_limit_of_the_run())?;
+        (total > 0.0).then(|| (prediction, estimate.value / total))
+    }
+
     /// The values of work on two CPUs at two of their distances, that at the shorter one first; `None` of work with one value.
     pub fn near_and_far(&self) -> Option<[(&CpuDistance, &Estimate); 2]> {
         let own = (&self.cpu_distance.as_ref()?.at, self.estimate()?);
@@ -300,7 +308,7 @@ fn judge(
         point: planned.point.clone(),
         parameters: parameters(run, planned),
         unit: planned.unit,
-        mixture: Mixture::of(&outcome, &visits, (&all, &modes), |value| {
+        mixture: Mixture::of(&outcome, &visits, &modes, |value| {
             point_estimate::clock_error(run, planned.unit, &measured, &visits.chosen, value)
         }),
         core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),

@@ -7,7 +7,7 @@ use super::known_states::KnownStates;
 use super::point_estimate;
 use super::visits::Visits;
 use crate::record::{PlannedPoint, Run, Trial};
-use fathom_core::experiment::Found;
+use fathom_core::experiment::{Found, Prediction};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::Sample;
 use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
@@ -117,6 +117,9 @@ pub struct PointDistance {
     pub trials: usize,
     /// The other distance with the most trials, its value, and their number; `None` without a trial there.
     pub other: Option<(CpuDistance, Estimate, usize)>,
+    /// What is predicted of the value at the other distance, from the figures of the whole run there; `None` where the prediction of the
+    /// figure has terms that are not known there.
+    pub predicted_there: Option<Prediction>,
     /// The medians of the trials at the figure's distance and at the other one.
     pub medians: [Vec<f64>; 2],
 }
@@ -161,6 +164,7 @@ impl PointDistance {
             of_several: divided.of_several,
             trials: trials.len(),
             other: divided.other.as_ref().and_then(value),
+            predicted_there: None,
         }
     }
 }

@@ -26,6 +26,9 @@ pub struct TrendResult {
     pub unit: Unit,
     /// The points (parameter, median).
     pub points: Vec<(f64, f64)>,
+    /// Whether one of them lies nearer to the place of its neighbour on the line than to its own, and that is certain: then the points lie on
+    /// steps, and a slope that every round finds again is none of theirs.
+    pub is_uneven: bool,
     /// The line with intervals over the rounds in which the points were visited, in `unit` per unit of the parameter.
     pub line: Line,
     /// The cost of one step by the predictions of the same points; `None` if one of them has none.
@@ -69,7 +72,7 @@ impl TrendResult {
     /// Whether the line tells something: its points lie near it, or it shows no significant slope.
     pub fn is_line(&self) -> bool {
         let is_level = self.line.slope_interval.is_some_and(|ends| ends.contains(0.0));
-        is_level || self.line.r_squared.is_none_or(|share| share >= STRAIGHT)
+        is_level || !self.is_uneven && self.line.r_squared.is_none_or(|share| share >= STRAIGHT)
     }
 
     /// The point furthest from the line: its parameter and its residual, in `unit`.
@@ -150,6 +153,8 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
     let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
     let line = statistics::line_over_rounds(&measured, &rounds).filter(|_| measured.len() >= 3)?;
     let two_lines = statistics::segments_over_rounds(&measured, &rounds);
+    let ends: Vec<Option<Interval>> =
+        members.iter().map(|(point, _)| point.estimate().and_then(|estimate| estimate.interval)).collect();
     let predicted = predicted_step(trend, &members);
     let figures: Vec<Found> = members.iter().filter_map(|(point, _)| point.figure()).collect();
     Some(TrendResult {
@@ -160,6 +165,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
         step: trend.step,
         slope_of: trend.slope.clone(),
         unit: first.unit,
+        is_uneven: is_uneven(&line, &measured, &ends),
         points: measured,
         line,
         predicted,
@@ -167,6 +173,22 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
         core: in_common(&figures, |figure| figure.core),
         at_hz: in_common(&figures, |figure| figure.at_hz),
     })
+}
+
+/// Whether a point is certain to lie further from a line than half of what this rises to the nearest other point, or, where points lie close
+/// together, in the mean from one to the next.
+fn is_uneven(line: &Line, points: &[(f64, f64)], ends: &[Option<Interval>]) -> bool {
+    let places = || points.iter().map(|(x, _)| *x);
+    let (first, last) = (places().fold(f64::INFINITY, f64::min), places().fold(f64::NEG_INFINITY, f64::max));
+    let mean = (last - first) / (points.len() as f64 - 1.0);
+    let nearest =
+        |x: f64| places().map(|other| (other - x).abs()).filter(|by| *by > 0.0).fold(f64::INFINITY, f64::min);
+    let is_off = |((x, value), ends): (&(f64, f64), &Option<Interval>)| {
+        let on_the_line = line.at(*x);
+        let half = line.slope.abs() * nearest(*x).max(mean) / 2.0;
+        (value - on_the_line).abs() > half && ends.is_some_and(|ends| !ends.contains(on_the_line))
+    };
+    points.iter().zip(ends).any(is_off)
 }
 
 /// What all figures have in common; `None` if they have none of it.
@@ -227,4 +249,38 @@ fn rounds(points: &[&PointResult]) -> Vec<Vec<Option<f64>>> {
         }
     }
     rounds.into_values().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether points with these values, one apart, and intervals of this half width lie unevenly about their line.
+    fn uneven(values: &[f64], half: f64) -> bool {
+        let points: Vec<(f64, f64)> =
+            values.iter().enumerate().map(|(x, value)| (x as f64, *value)).collect();
+        let ends: Vec<Option<Interval>> =
+            values.iter().map(|value| Some(Interval { low: value - half, high: value + half })).collect();
+        let line = statistics::line_over_rounds(&points, &[]).expect("a line");
+        is_uneven(&line, &points, &ends)
+    }
+
+    /// Calls with none to seven arguments of a guest, nanoseconds: steps of one and two clocks of the instructions that fit, or of none.
+    #[test]
+    fn points_on_steps_lie_on_no_line_however_well_each_is_known() {
+        let calls = [1.116, 1.133, 1.150, 1.167, 1.201, 1.218, 1.252, 1.253];
+        assert!(uneven(&calls, 0.001));
+        assert!(!uneven(&calls, 0.02), "that it does is not certain");
+        let straight: Vec<f64> = (0..8).map(|n| 1.116 + 0.02 * f64::from(n)).collect();
+        assert!(!uneven(&straight, 0.001));
+    }
+
+    /// What the first few iterations take is little beside the thousands that make the line.
+    #[test]
+    fn points_close_together_at_the_beginning_bend_no_long_line() {
+        let points = [(0.0, 1.5), (1.0, 1.0), (2.0, 1.3), (512.0, 138.8), (8192.0, 2222.0)];
+        let ends = points.map(|(_, value)| Some(Interval { low: 0.999 * value, high: 1.001 * value }));
+        let line = statistics::line_over_rounds(&points, &[]).expect("a line");
+        assert!(!is_uneven(&line, &points, &ends));
+    }
 }

@@ -170,7 +170,7 @@ fn measured(source: &FigureSource) -> (f64, Option<(f64, f64)>, bool) {
 /// A row for a figure, and others for its value while the core was shared and at another distance of its CPUs.
 fn rows(main: &Main, shared: Option<Measure>, has_states: bool) -> Vec<Row> {
     let Some(point) = main.point() else { return vec![row(main, shared, has_states)] };
-    let second = |name: String, estimate: &Estimate| {
+    let second = |name: String, estimate: &Estimate, predicted: Option<(&Prediction, f64)>| {
         let own = || Measure::of(point.unit, point.estimate().map_or(0.0, |all| all.value));
         let measure = shared.unwrap_or_else(own);
         let written = |number: String| match shared {
@@ -183,17 +183,18 @@ fn rows(main: &Main, shared: Option<Measure>, has_states: bool) -> Vec<Row> {
             Text::toned(Tone::Faint, name),
             absent(),
             absent(),
-            absent(),
-            absent(),
+            predicted.map_or_else(absent, |(of, _)| written(measure.number(of.total(), None)).into()),
+            predicted.map_or_else(absent, |(of, _)| summary::ground(of).into()),
             written(measure.number(estimate.value, ends)).into(),
             ends.map_or_else(absent, |(low, high)| written(measure.range(estimate.value, low, high)).into()),
-            absent(),
+            predicted.map_or_else(absent, |(_, factor)| quantities::factor(factor).into()),
             Text::sign(Sign::Unasked),
         ])
     };
-    let of_shared = point.shared().map(|estimate| second(occupancy::SHARED.to_owned(), estimate));
-    let elsewhere = point.at_other_distance();
-    let elsewhere = elsewhere.map(|(at, estimate)| second(cpu_distance::of_another(at, estimate), estimate));
+    let of_shared = point.shared().map(|estimate| second(occupancy::SHARED.to_owned(), estimate, None));
+    let elsewhere = point.at_other_distance().map(|(at, estimate)| {
+        second(cpu_distance::of_another(at, estimate), estimate, point.predicted_at_other_distance())
+    });
     [row(main, shared, has_states)].into_iter().chain(of_shared).chain(elsewhere).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use super::one_page;
 use super::quotation::Quotation;
-use crate::main_figures::{self, Main, Ranked};
+use crate::main_figures::{self, FigureSource, Main, Ranked};
 use crate::paper::{Block, Column, Key, Row, Table, Text};
 use crate::precision::USEFUL;
 use crate::summary::{self, RowOf};
@@ -10,7 +10,7 @@ use crate::verdict::Trust;
 use crate::words::ABSENT;
 use crate::{at_usual, denied, occupancy};
 use fathom_core::quantities;
-use fathom_engine::results::Results;
+use fathom_engine::results::{PointResult, Results};
 
 /// The figures that are judged: the operations of the published reports, or of a run without these all main figures.
 fn judged<'run>(results: &'run Results) -> Vec<Ranked<'run>> {
@@ -80,8 +80,9 @@ fn reconciled(trust: Trust, certain: usize, all: usize) -> String {
 fn table(results: &Results, all: &[Ranked]) -> Table {
     let caption = format!(
         "What may be quoted. By itself: within {}, not of a core that was shared, always or at times, and without another measurement of the same operation that is further away than that. ±: how far the farther end of the 95 % interval, not rounded outwards as it is elsewhere, is from the \
-         value.{}{}{}",
+         value.{}{}{}{}",
         quantities::target(USEFUL),
+        of_repetition(results, all),
         occupancy::mark_legend(all.iter().filter_map(|figure| figure.main.point())),
         at_usual::legend(all.iter().filter_map(|figure| figure.main.point())),
         denied::legend(all.iter().filter_map(|figure| figure.main.point()))
@@ -97,6 +98,52 @@ fn table(results: &Results, all: &[Ranked]) -> Table {
         .columns(columns)
         .rows(all.iter().map(|figure| row(results, &figure.main)))
         .without_empty_columns(ABSENT)
+}
+
+/// That the interval of a figure in cycles of the core, as observed, which is narrower than the core's frequency varied in its trials, is of what
+/// this run finds again; empty without one.
+fn of_repetition(results: &Results, all: &[Ranked]) -> String {
+    let varied = |main: &Main| {
+        let [low, high] = clock_as_observed(results, main)?;
+        let reaches = main.reaches();
+        let is_narrower = |reach: &Option<f64>| reach.is_some_and(|reach| reach < high / low - 1.0);
+        (!reaches.is_empty() && reaches.iter().all(is_narrower)).then_some([low, high])
+    };
+    let those: Vec<(&str, [f64; 2])> =
+        all.iter().filter_map(|figure| Some((figure.main.name.as_str(), varied(&figure.main)?))).collect();
+    repeated(&those)
+}
+
+/// The sentence on figures with the least and the greatest frequency of the core in their trials, hertz.
+fn repeated(those: &[(&str, [f64; 2])]) -> String {
+    let named = |(name, [low, high]): &(&str, [f64; 2])| {
+        format!("{name} (the core at {} to {})", quantities::frequency(*low), quantities::frequency(*high))
+    };
+    let all: Vec<String> = those.iter().map(named).collect();
+    if all.is_empty() {
+        return String::new();
+    }
+    format!(
+        " As observed, and narrower than the core's frequency varied, ± says how well this run finds the value again, and not how far it is from that \
+         at one frequency: {}.",
+        all.join("; ")
+    )
+}
+
+/// Between which frequencies the core ran in the trials of a figure that follows it and is not moved to the usual one; `None` of others.
+fn clock_as_observed(results: &Results, main: &Main) -> Option<[f64; 2]> {
+    let own = |point: &PointResult| {
+        let follows = point.core_cycles.is_some() && point.at_frequency.is_none();
+        point.disturbance.core_hz.filter(|(low, _)| follows && *low > 0.0).map(|(low, high)| [low, high])
+    };
+    match main.source {
+        FigureSource::Point(point) => own(point),
+        FigureSource::Slope(trend) => {
+            let is_on_it = |point: &&PointResult| point.point.without(&trend.along) == trend.group;
+            let all = results.of_experiment(&trend.experiment).filter(is_on_it).filter_map(own);
+            all.reduce(|[low, high], [other_low, other_high]| [low.min(other_low), high.max(other_high)])
+        }
+    }
 }
 
 fn row(results: &Results, main: &Main) -> Row {
@@ -158,6 +205,17 @@ mod tests {
     fn low_trust_and_what_may_be_quoted_are_reconciled() {
         assert!(reconciled(Trust::Low, 14, 34).contains("of these 34 main operations 14 may"));
         assert_eq!(reconciled(Trust::Low, 0, 34) + &reconciled(Trust::Fair, 14, 34), "");
+    }
+
+    #[test]
+    fn a_width_below_the_spread_of_the_clock_is_of_repetition() {
+        assert_eq!(repeated(&[]), "");
+        let said = repeated(&[("loop overhead: each iteration", [3.526e9, 3.718e9])]);
+        assert!(said.contains("± says how well this run finds the value again"), "{said}");
+        assert!(
+            said.ends_with(": loop overhead: each iteration (the core at 3.526 GHz to 3.718 GHz)."),
+            "{said}"
+        );
     }
 
     #[test]

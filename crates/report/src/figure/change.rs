@@ -81,6 +81,11 @@ impl Curves<'_> {
                 [curve] if self.members.len() > 1 => {
                     format!(" Along {along}, {} changes by no more than a factor of {STEEP}.", curve.name)
                 }
+                _ if self.has_levels() => {
+                    format!(
+                        " Nothing in it of one level throughout changes by more than a factor of {STEEP}."
+                    )
+                }
                 _ => format!(" Nothing in it changes by more than a factor of {STEEP}."),
             };
         }
@@ -98,10 +103,15 @@ impl Curves<'_> {
 }
 
 impl Curves<'_> {
-    /// Which curves are said not to change: a mark of several levels has no one value by which its curve might.
+    /// Which curves are said not to change: a mark of several levels has no one value by which its curve might, nor one whose observations
+    /// gather at several, of which its median is one.
     fn curve_without_levels(&self) -> &'static str {
-        let has_levels = |curve: &Curve| curve.marks.iter().any(|(_, mark)| !mark.states.is_empty());
-        if self.members.iter().any(has_levels) { "No curve of one level throughout" } else { "No curve" }
+        if self.has_levels() { "No curve of one level throughout" } else { "No curve" }
+    }
+
+    fn has_levels(&self) -> bool {
+        let is_of_several = |mark: &Mark| !mark.states.is_empty() || mark.modes > 1;
+        self.members.iter().any(|curve| curve.marks.iter().any(|(_, mark)| is_of_several(mark)))
     }
 }
 
@@ -166,7 +176,7 @@ mod tests {
 
     fn mark(value: f64, core: Option<&'static str>) -> Mark {
         let words = String::new();
-        Mark { value, ends: None, states: vec![], predicted: None, core, limit: false, words }
+        Mark { value, ends: None, states: vec![], modes: 1, predicted: None, core, limit: false, words }
     }
 
     #[test]
@@ -258,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_curve_with_marks_of_several_levels_is_not_said_to_be_flat() {
-        let shown = |states: Vec<(f64, Option<(f64, f64)>)>| {
+        let shown = |states: Vec<(f64, Option<(f64, f64)>)>, modes| {
             let curve = |name: &str, values: [f64; 2]| {
                 let marks =
                     values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value, None)));
@@ -266,11 +276,13 @@ mod tests {
             };
             let mut members = vec![curve("pipe", [171.0, 170.0]), curve("socket", [238.0, 239.0])];
             members[1].marks[1].1.states = states;
+            members[1].marks[1].1.modes = modes;
             of_delays(members).visible()
         };
-        assert!(shown(vec![]).starts_with(" No curve changes by more than a factor of 1.25 by delay;"));
-        let of_two = shown(vec![(239.0, None), (500.0, None)]);
-        assert!(of_two.starts_with(" No curve of one level throughout changes by more than"), "{of_two}");
+        assert!(shown(vec![], 1).starts_with(" No curve changes by more than a factor of 1.25 by delay;"));
+        for of_two in [shown(vec![(239.0, None), (500.0, None)], 2), shown(vec![], 2)] {
+            assert!(of_two.starts_with(" No curve of one level throughout changes by more than"), "{of_two}");
+        }
     }
 
     #[test]

@@ -182,6 +182,7 @@ mod tests {
             value,
             ends: None,
             states: vec![],
+            modes: 1,
             predicted: None,
             core: None,
             limit: false,

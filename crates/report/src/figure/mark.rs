@@ -17,6 +17,8 @@ pub struct Mark {
     /// The values of the machine's states with the ends of their intervals, that with the most first; empty for one state, whose value is
     /// the median.
     pub states: Vec<(f64, Option<(f64, f64)>)>,
+    /// The number of values far apart around which its observations gather, though its median is of one of them.
+    pub modes: usize,
     pub predicted: Option<f64>,
     /// The state of the core of short work.
     pub core: Option<&'static str>,
@@ -48,6 +50,7 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
         value,
         ends,
         states: states::with_ends(point),
+        modes: point.modes.len(),
         predicted,
         core: occupancy::state(point),
         limit,

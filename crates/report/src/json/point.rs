@@ -361,6 +361,8 @@ struct OtherDistanceReport {
     line_ns: f64,
     trials: usize,
     value: WithInterval,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    predicted: Option<f64>,
 }
 
 /// A distance of the run's two CPUs.
@@ -376,6 +378,7 @@ fn point_distance(distance: &PointDistance) -> PointDistanceReport {
         line_ns: at.line_ns,
         trials: *trials,
         value: WithInterval::of(estimate),
+        predicted: distance.predicted_there.as_ref().map(Prediction::total),
     });
     PointDistanceReport { line_ns: distance.at.line_ns, trials: distance.trials, other }
 }

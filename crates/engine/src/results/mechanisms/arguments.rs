@@ -86,7 +86,8 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
         return None;
     }
     let steps = CurveSteps::of(curve)?;
-    let (slope, grows) = slope(calls, known);
+    let (slope, grows) =
+        slope(calls, known).unwrap_or_else(|| (in_all(curve), grows_by_steps(curve, &steps)));
     let all_rise = steps.rises.len() == curve.len() - 1;
     let (clause, kind) = if all_rise {
         (statement!("every step is significant{largest}", largest = largest(&steps)), MechanismKind::Effect)
@@ -168,13 +169,34 @@ fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> Statemen
     Statement::joined(of_stack.into_iter().chain(others), "; ").unwrap_or_default()
 }
 
-/// The slope of the line, and whether it is above zero; nothing if it has no interval.
-fn slope(calls: &Selector, known: &Known) -> (Statement, bool) {
+/// Whether calls on no line grow along their arguments all the same: by more than half of the steps.
+fn grows_by_steps(curve: &[(u64, Found)], steps: &CurveSteps) -> bool {
+    2 * steps.rises.len() > curve.len() - 1
+}
+
+/// What all arguments together add, where their calls lie on no line.
+fn in_all(curve: &[(u64, Found)]) -> Statement {
+    let more = curve
+        .first()
+        .zip(curve.last())
+        .and_then(|((few, low), (many, high))| Some((few, many, high.beyond(*low)?)));
+    more.map_or_else(Statement::default, |(few, many, more)| {
+        statement!(
+            "{many} cost {more} more than {few}, on no line; ",
+            few = few.to_string(),
+            many = many.to_string(),
+            more = more.named("a call with the most arguments beyond one with the fewest")
+        )
+    })
+}
+
+/// The slope of the line, and whether it is above zero; `None` if there is none, or it has no interval.
+fn slope(calls: &Selector, known: &Known) -> Option<(Statement, bool)> {
     let slope = calls.all(known).first().and_then(|(point, _)| {
         let (slope, _) = known.line(calls.experiment, point, &ARGUMENTS)?;
         slope.ends().map(|ends| (slope, ends, point.name_of("form").unwrap_or_default()))
     });
-    let Some((slope, (low, high), form)) = slope else { return (Statement::default(), false) };
+    let (slope, (low, high), form) = slope?;
     let name = format!("one more argument, {form}");
     let clause = if low > 0.0 {
         statement!("one more costs {slope} on the line through all; ", slope = slope.named(&name))
@@ -190,7 +212,7 @@ fn slope(calls: &Selector, known: &Known) -> (Statement, bool) {
             slope = slope.named(&name)
         )
     };
-    (clause, low > 0.0)
+    Some((clause, low > 0.0))
 }
 
 #[cfg(test)]
@@ -286,6 +308,18 @@ mod tests {
             let text = format!("{} {}", conclusion.headline.plain(), conclusion.because.plain());
             assert!(conclusion.kind == kind && text.contains(words), "{:?} {text}", conclusion.kind);
         }
+    }
+
+    #[test]
+    fn calls_on_no_line_grow_if_most_of_their_steps_rise() {
+        let of = |costs: &[f64]| {
+            let conclusion = of_both(costs, &[]);
+            (conclusion.kind, conclusion.headline.plain())
+        };
+        let (kind, text) = of(&[1.0, 1.1, 1.2, 1.4, 1.4]);
+        assert!(kind == MechanismKind::Effect && text.contains("4 cost {0.3"), "{text}");
+        assert!(text.contains("more than 0, on no line; the cost rises with argument 1, 2, 3"), "{text}");
+        assert_eq!(of(&[1.0, 1.0, 1.5, 1.5, 1.5]).0, MechanismKind::Uncaused, "a single step");
     }
 
     #[test]

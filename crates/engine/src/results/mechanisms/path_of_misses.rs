@@ -160,6 +160,7 @@ mod tests {
                 of_several: true,
                 trials: 8,
                 other: far.map(|far| (at(164.0), far.clone(), far.trials)),
+                predicted_there: None,
                 medians: [vec![36e9; 8], vec![]],
             }),
             ..planted::result(shared_path::TOGETHER.experiment, own, Some(predicted))

@@ -64,6 +64,7 @@ mod tests {
                 of_several: true,
                 trials: 8,
                 other: Some((at(164.0), estimate, 8)),
+                predicted_there: None,
                 medians: [vec![], vec![]],
             }),
             ..result(Unit::BytesPerSecond, 29e9, predicted)

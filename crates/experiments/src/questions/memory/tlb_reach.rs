@@ -197,7 +197,7 @@ fn cost_of_a_walk(known: &Known) -> Option<Finding> {
     };
     let (held, walked) = (added(within)?, added(beyond)?);
     let dimensions = if known.machine.is_virtual() {
-        "; in this guest it may be one in two dimensions, in which each level of its tables is found through the host's"
+        "; whether it is one in two dimensions, in which each level of this guest's tables is found through the host's, was not measured"
     } else {
         ""
     };
@@ -316,6 +316,9 @@ mod tests {
             fathom_described::plant(&mut known, &TlbReach, both);
         }
         let text = cost_of_a_walk(&known).expect("a cost").statement.plain();
-        assert!(text.contains("may be one in two dimensions"), "{text}");
+        assert!(
+            text.contains("whether it is one in two dimensions") && text.contains("was not measured"),
+            "{text}"
+        );
     }
 }

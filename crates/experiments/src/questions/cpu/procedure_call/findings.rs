@@ -6,7 +6,7 @@ use fathom_core::experiment::CurveSteps;
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    let of_form = |form| [one_more(form, known), growth(form, known)];
+    let of_form = |form| [one_more(form, known).or_else(|| by_steps(form, known)), growth(form, known)];
     ["abi", "spilled"]
         .into_iter()
         .flat_map(of_form)
@@ -57,6 +57,35 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
             "One more argument, {form}, {costs}, on a line that begins without arguments at {call}.",
             costs,
             call = call.named(&format!("the line without arguments, {form}"))
+        )
+        .about(form),
+    )
+}
+
+/// What all arguments of a form add, and by what steps, where their calls lie on no line: then one more has no one cost.
+fn by_steps(form: &str, known: &Known) -> Option<Finding> {
+    let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
+    CurveSteps::of(&along)?;
+    let ((few, first), (many, last)) = (along.first()?, along.last()?);
+    let steps = along.windows(2).map(|pair| pair[1].1.minus(pair[0].1));
+    let by_value = |one: &Found, other: &Found| one.value.total_cmp(&other.value);
+    let (least, most) = (steps.clone().min_by(by_value)?, steps.max_by(by_value)?);
+    let passed = if form == "spilled" {
+        "as unoptimised code passes it"
+    } else {
+        "as the ABI passes it to calls that may overlap"
+    };
+    let bare = |of: Found, name: &str| Found::bare(of.value, of.dimension).named(name);
+    Some(
+        finding!(
+            Question::Argument,
+            "One more argument, {passed}, has no one cost, because the calls lie on no line: from {few} to {many} arguments a call takes \
+             {more} more, in steps from {least} to {most}.",
+            few = few.to_string(),
+            many = many.to_string(),
+            more = last.minus(*first).named(&format!("all arguments, {passed}")),
+            least = bare(least, &format!("the least step, {passed}")),
+            most = bare(most, &format!("the greatest step, {passed}"))
         )
         .about(form),
     )
@@ -199,6 +228,22 @@ mod tests {
             falls.contains("slower with argument 1, 3, as the ABI passes them, the most with argument 3")
                 && falls.contains(", and faster with 2. The"),
             "{falls}"
+        );
+    }
+
+    #[test]
+    fn calls_that_lie_on_no_line_are_told_by_their_steps() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, Some(2e9));
+        let costs = (0..).zip([1.0, 1.25, 1.25, 2.0]).map(|(arguments, ns)| (point("abi", arguments), ns));
+        fathom_described::plant(&mut known, &super::super::ProcedureCall, costs);
+        known.learn_line(ABOUT.name, &point("abi", 0), ARGUMENTS.name, None);
+        let text = findings(&known).remove(0).statement.plain();
+        assert!(
+            text.contains(
+                "has no one cost, because the calls lie on no line: from 0 to 3 arguments a call takes {1}"
+            ) && text.contains("more, in steps from {0} to {0.75}."),
+            "{text}"
         );
     }
 
