@@ -72,7 +72,7 @@ impl<'run> Nearest<'run> {
             },
         );
         let caption = caption.and(
-            "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path.",
+            "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path, or where this run's CPUs were at several distances.",
         );
         let points = || self.points.iter().map(|(point, _)| *point);
         let caption = caption.and(occupancy::mark_legend(points()) + &at_frequency::legend(points()));
@@ -125,14 +125,23 @@ impl<'run> Nearest<'run> {
             let figures = words::plural(*number, "figure");
             format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(*times))
         };
-        let chapters: Vec<String> = by_chapter.iter().map(of_chapter).collect();
+        // Of a single figure nothing follows for a chapter.
+        let several = by_chapter.iter().filter(|(_, _, number)| *number > 1);
+        let chapters: Vec<String> = several.map(of_chapter).collect();
+        let chapters = if chapters.is_empty() {
+            String::new()
+        } else {
+            format!(
+                " The time here over the time there (of rates the inverse), in the median of each chapter: {}.",
+                chapters.join(", ")
+            )
+        };
         (!merits.is_empty()).then(|| {
             format!(
                 "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, each with its whole \
-                 interval beyond that factor, and neither for certain in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
+                 interval beyond that factor, and neither for certain in {}.{chapters}{}",
                 words::plural(all, "operation"),
                 all - better - worse,
-                chapters.join(", "),
                 rejected(&of_the_method)
             )
         })
