@@ -107,7 +107,7 @@ impl Areas {
         let named = [
             ("slower in", Standing::Worse),
             ("quicker in", Standing::Better),
-            ("neither in", Standing::Neither),
+            ("neither slower nor quicker in", Standing::Neither),
         ];
         let areas = |(how, standing): (&str, Standing)| {
             let mine = self.0.iter().filter(|area| area.balance.of_most() == standing);
@@ -248,7 +248,7 @@ mod tests {
         let named = Areas::by_name(&figures.map(figure)).sentence().expect("three areas");
         assert!(
             named.contains(
-                "it is slower in system calls (2.83×, 2 figures: 2 slower); quicker in storage (0.500×, 2 figures: 2 quicker); neither in the network (1.33×, 3 figures: 1 slower): its time"
+                "it is slower in system calls (2.83×, 2 figures: 2 slower); quicker in storage (0.500×, 2 figures: 2 quicker); neither slower nor quicker in the network (1.33×, 3 figures: 1 slower): its time"
             ),
             "{named}"
         );

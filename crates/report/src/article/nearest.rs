@@ -6,7 +6,7 @@ use super::standing::{Balance, Standing, alike, are_beyond, merit};
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
 use crate::words::ABSENT;
-use crate::{at_frequency, finding, occupancy, words};
+use crate::{at_frequency, cpu_distance, finding, occupancy, words};
 use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -71,10 +71,15 @@ impl<'run> Nearest<'run> {
                     .and("; ")
             },
         );
-        let caption = caption.and(
-            "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path, or where this run's CPUs were at several distances.",
-        );
         let points = || self.points.iter().map(|(point, _)| *point);
+        let apart = if points().any(|point| cpu_distance::name(point).is_some()) {
+            ", or where this run's CPUs were at several distances"
+        } else {
+            ""
+        };
+        let caption = caption.and(format!(
+            "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path{apart}."
+        ));
         let caption = caption.and(occupancy::mark_legend(points()) + &at_frequency::legend(points()));
         let of_each = || self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment);
         let rows: usize = of_each().map(|of_one| chosen(of_one).len()).sum();

@@ -2,275 +2,49 @@
 
 use super::{Agreement, CrossCheck, Denial, OF_STATES, are_apart};
 use crate::results::accuracy::CLOSE;
-use fathom_core::experiment::At::{self, Any, Name, Number};
-use fathom_core::experiment::{
-    CoreUse, Found, Known, Placement, Point, Selector, Statement, capitalize, statement,
-};
+use fathom_core::experiment::{CoreUse, Found, Known, Point, Selector, Statement, capitalize, statement};
 
 /// One operation, and the points that measure it.
 pub(super) struct Equal {
-    what: &'static str,
-    readings: &'static [EqualFigure],
+    pub(super) what: &'static str,
+    pub(super) readings: &'static [EqualFigure],
     /// What differs between the points, as an explanation if the figures differ.
-    because: &'static str,
+    pub(super) because: &'static str,
 }
 
 /// A point that measures the operation, the factor on its figure, and a word for the way of measuring.
 #[derive(Clone, Copy)]
-struct EqualFigure {
-    points: Selector,
-    times: f64,
-    how: &'static str,
+pub(super) struct EqualFigure {
+    pub(super) points: Selector,
+    pub(super) times: f64,
+    pub(super) how: &'static str,
 }
 
 impl EqualFigure {
-    /// The one selected point with its figure; of points of several sizes that of this size.
-    fn of_size<'known>(&self, size: Option<u64>, known: &'known Known) -> Option<(&'known Point, Found)> {
-        let is_of_it =
-            |point: &Point| size.is_none() || point.number_of("size").is_none_or(|of| Some(of) == size);
-        let mut of_size = self.points.all(known).into_iter().filter(|(point, _)| is_of_it(point));
-        let one = of_size.next()?;
-        of_size.next().is_none().then_some(one)
+    /// The one selected point with its figure; of points of several sizes or methods that which is like the first.
+    fn like<'known>(&self, first: Option<&Point>, known: &'known Known) -> Option<(&'known Point, Found)> {
+        let is_alike = |point: &Point| first.is_none_or(|first| are_alike(first, point));
+        let mut alike = self.points.all(known).into_iter().filter(|(point, _)| is_alike(point));
+        let one = alike.next()?;
+        alike.next().is_none().then_some(one)
     }
 }
 
-const fn once(points: Selector, how: &'static str) -> EqualFigure {
-    EqualFigure { points, times: 1.0, how }
+/// Whether two points that both have a size, or a method, have the same.
+fn are_alike(one: &Point, other: &Point) -> bool {
+    let same_size =
+        one.number_of("size").zip(other.number_of("size")).is_none_or(|(one, other)| one == other);
+    let same_method =
+        one.name_of("method").zip(other.name_of("method")).is_none_or(|(one, other)| one == other);
+    same_size && same_method
 }
-
-const fn across(reading: EqualFigure) -> EqualFigure {
-    EqualFigure { points: reading.points.at(Placement::AcrossCpus), ..reading }
-}
-
-const fn switch(mechanism: &'static str) -> [(&'static str, At); 2] {
-    [("between", Name("processes")), ("mechanism", Name(mechanism))]
-}
-
-const fn turn(mechanism: &'static str) -> [(&'static str, At); 1] {
-    [("mechanism", Name(mechanism))]
-}
-
-const PIPE_SWITCH: EqualFigure = once(Selector::only("cpu/context_switch", &switch("pipe")), "switching");
-const PIPE_TURN: EqualFigure = once(Selector::only("cpu/synchronisation", &turn("pipe")), "taking turns");
-const FUTEX_SWITCH: EqualFigure = once(Selector::only("cpu/context_switch", &switch("futex")), "switching");
-const FUTEX_TURN: EqualFigure = once(Selector::only("cpu/synchronisation", &turn("futex")), "taking turns");
-const EVENT_SWITCH: EqualFigure = once(Selector::only("cpu/context_switch", &switch("eventfd")), "switching");
-const EVENT_TURN: EqualFigure = once(Selector::only("cpu/synchronisation", &turn("eventfd")), "taking turns");
-const MESSAGE: EqualFigure = EqualFigure {
-    points: Selector::only(
-        "network/round_trip",
-        &[
-            ("loop", Name("closed")),
-            ("path", Name("within")),
-            ("transport", Name("pipe")),
-            ("payload", Number(1)),
-        ],
-    ),
-    times: 2.0,
-    how: "half of a round trip",
-};
-/// What differs between hand-overs across CPUs.
-const HOW_DEEPLY: &str = "how deeply the other CPU sleeps depends on the length of the previous turn";
-const SENT: Selector = Selector::only("network/bandwidth", &usual_stream("send")).at(Placement::AcrossCpus);
-const RECEIVED: Selector =
-    Selector::only("network/bandwidth", &usual_stream("receive")).at(Placement::AcrossCpus);
-
-const fn usual_stream(direction: &'static str) -> [(&'static str, At); 6] {
-    [
-        ("direction", Name(direction)),
-        ("figure", Name("steady")),
-        ("path", Name("loopback")),
-        ("transport", Name("TCP")),
-        ("chunk", Number(131_072)),
-        ("streams", Number(1)),
-    ]
-}
-
-pub(super) const EQUAL: &[Equal] = &[
-    Equal {
-        what: "a pipe's hand-over on one CPU",
-        readings: &[PIPE_SWITCH, PIPE_TURN, MESSAGE],
-        because: "the code around the hand-over of one byte",
-    },
-    Equal {
-        what: "a pipe's hand-over across CPUs",
-        readings: &[across(PIPE_SWITCH), across(PIPE_TURN), across(MESSAGE)],
-        because: HOW_DEEPLY,
-    },
-    Equal {
-        what: "a futex's hand-over across CPUs",
-        readings: &[across(FUTEX_SWITCH), across(FUTEX_TURN)],
-        because: HOW_DEEPLY,
-    },
-    Equal {
-        what: "an event counter's hand-over across CPUs",
-        readings: &[across(EVENT_SWITCH), across(EVENT_TURN)],
-        because: HOW_DEEPLY,
-    },
-    Equal {
-        what: "a load from memory",
-        readings: &[
-            once(
-                Selector::only(
-                    "memory/memory_parallelism",
-                    &[
-                        ("level", Name("memory")),
-                        ("pages", Name("huge")),
-                        ("chases", Number(1)),
-                        ("size", Any),
-                    ],
-                ),
-                "one chase",
-            ),
-            once(
-                Selector::only(
-                    "memory/loaded_latency",
-                    &[
-                        ("figure", Name("latency")),
-                        ("level", Name("memory")),
-                        ("load", Name("nothing")),
-                        ("delay", Number(0)),
-                        ("load_threads", Number(0)),
-                        ("size", Any),
-                    ],
-                )
-                .at(Placement::Spread),
-                "without load",
-            ),
-            once(
-                Selector::only(
-                    "memory/load_latency",
-                    &[("order", Name("random cycle")), ("pages", Name("huge")), ("size", Any)],
-                ),
-                "among arrays of all sizes",
-            ),
-        ],
-        because: "the arrays lie at different addresses, and the part of them in the shared cache varies",
-    },
-    Equal {
-        what: "a child's first instruction after fork",
-        readings: &[
-            once(
-                Selector::only("cpu/process_creation", &[("measure", Name("fork to first instruction"))]),
-                "creating",
-            ),
-            once(Selector::only("cpu/context_switch", &switch("start of child")), "switching"),
-        ],
-        because: "both do the same work, in separate trials",
-    },
-    Equal {
-        what: "the time from the library",
-        readings: &[
-            once(
-                Selector::only("cpu/system_call", &[("call", Name("clock_gettime by library"))]),
-                "as a call",
-            ),
-            once(
-                Selector::only(
-                    "cpu/timing_overhead",
-                    &[("measure", Name("cost")), ("reading", Name("monotonic by library"))],
-                ),
-                "as a clock",
-            ),
-        ],
-        because: "the loops around the calls differ by fractions of a nanosecond",
-    },
-    Equal {
-        what: "opening and closing a file",
-        readings: &[
-            once(Selector::only("cpu/system_call", &[("call", Name("open and close"))]), "as a system call"),
-            once(
-                Selector::only("filesystem/metadata", &[("operation", Name("open and close"))]),
-                "in the measured folder",
-            ),
-        ],
-        because: "the paths have different lengths, on different file systems",
-    },
-    Equal {
-        what: "a random block of 4 KiB from the device",
-        readings: &[
-            once(
-                Selector::only(
-                    "filesystem/read",
-                    &[
-                        ("call", Name("pread")),
-                        ("order", Name("random")),
-                        ("state", Name("direct")),
-                        ("block", Number(4096)),
-                        ("file", Number(64 << 20)),
-                    ],
-                ),
-                "pread",
-            ),
-            once(
-                Selector::only(
-                    "filesystem/read",
-                    &[
-                        ("call", Name("io_uring")),
-                        ("figure", Name("each request")),
-                        ("order", Name("random")),
-                        ("state", Name("direct")),
-                        ("block", Number(4096)),
-                        ("file", Number(64 << 20)),
-                        ("queue_depth", Number(1)),
-                    ],
-                ),
-                "io_uring",
-            ),
-            once(
-                Selector::only(
-                    "filesystem/contention",
-                    &[
-                        ("figure", Name("each process")),
-                        ("pattern", Name("all random")),
-                        ("file", Number(4_096_000)),
-                        ("processes", Number(1)),
-                    ],
-                )
-                .at(Placement::Free),
-                "one process of a fleet",
-            ),
-        ],
-        because: "calls and placement differ; the scheduler may move the process of a fleet",
-    },
-    Equal {
-        what: "a page of a cold file by a fault, without read-ahead",
-        readings: &[
-            once(
-                Selector::only("memory/major_fault", &[("access", Name("shuffled pages, no read-ahead"))]),
-                "faulting",
-            ),
-            once(
-                Selector::only(
-                    "filesystem/read",
-                    &[
-                        ("call", Name("mmap")),
-                        ("order", Name("random")),
-                        ("read_ahead", Name("off")),
-                        ("state", Name("cold")),
-                        ("block", Number(4096)),
-                        ("file", Number(64 << 20)),
-                    ],
-                ),
-                "reading by mapping",
-            ),
-        ],
-        because: "the mapped files have different sizes",
-    },
-    Equal {
-        what: "TCP over loopback, sent and received",
-        readings: &[once(SENT, "sent"), once(RECEIVED, "received")],
-        because: "both directions are the same work here; the state of congestion control or the use of the CPUs \
-                  may have differed",
-    },
-];
 
 impl Equal {
     /// The check; `None` with fewer than two intervals.
     pub(super) fn judge(&self, known: &Known) -> Option<CrossCheck> {
-        let size = self.size(known);
+        let first = self.first(known);
         let figure = |reading: &'static EqualFigure| {
-            let (point, measured) = reading.of_size(size, known)?;
+            let (point, measured) = reading.like(first, known)?;
             measured.interval.is_some().then_some((reading, point, measured))
         };
         let measured: Vec<(&'static EqualFigure, &Point, Found)> =
@@ -336,10 +110,10 @@ impl Equal {
         Some(CrossCheck { what: self.what, agreement, statement, brief, denials })
     }
 
-    /// The size of the arrays that are compared: that of the first reading which has one.
-    fn size(&self, known: &Known) -> Option<u64> {
+    /// The point with whose size and method others are compared: that of the first reading which has a size, and one point.
+    fn first<'known>(&self, known: &'known Known) -> Option<&'known Point> {
         self.readings.iter().find_map(|reading| match reading.points.all(known)[..] {
-            [(point, _)] => point.number_of("size"),
+            [(point, _)] => point.number_of("size").map(|_| point),
             _ => None,
         })
     }
@@ -371,8 +145,10 @@ const TOO_WIDE: &str = "their intervals overlap, and are so wide that they could
 
 #[cfg(test)]
 mod tests {
+    use super::super::operations::EQUAL;
     use super::*;
     use crate::results::planted::{self, Plant as _};
+    use serde_json::json;
 
     #[test]
     fn wide_intervals_that_overlap_decide_nothing() {
@@ -418,6 +194,29 @@ mod tests {
             "{text}"
         );
         assert_eq!(judged([Some(1000.0), Some(2080.0), None]).expect("a check").0, Agreement::Contradicts);
+    }
+
+    /// One reader by one method: in a fleet of one the loads are those of the stream, so that the two rates are of one thing.
+    #[test]
+    fn one_core_that_reads_by_the_same_method_is_held_against_itself() {
+        let machine = planted::machine();
+        let check = EQUAL.iter().find(|check| check.what == "reading memory by one core").expect("one");
+        let [alone, in_a_fleet] = check.readings else { panic!("two readings") };
+        let of = |method: &str, of_fleet: f64| {
+            let mut known = Known::new(&machine, None);
+            let free = |method: &str| [("method", json!(method)), ("size", json!(128 << 20))];
+            alone.points.plant_at(&mut known, &free("sse"), 34e9);
+            alone.points.plant_at(&mut known, &free("avx512"), 32.5e9);
+            in_a_fleet.points.plant_at(&mut known, &free(method), of_fleet);
+            check.judge(&known).map(|check| (check.agreement, check.statement.plain()))
+        };
+        let (agreement, text) = of("avx512", 29.9e9).expect("a check");
+        assert!(
+            agreement == Agreement::Differs && text.contains("they differ by a factor of {1.0"),
+            "{text}"
+        );
+        assert_eq!(of("avx512", 32.4e9).expect("a check").0, Agreement::Agrees);
+        assert_eq!(of("avx2", 29.9e9), None, "of another method");
     }
 
     #[test]

@@ -3,12 +3,13 @@
 
 mod denial;
 mod equal;
+mod operations;
 mod order;
 
 use denial::Denial;
 pub(super) use denial::mark as mark_denied;
-use equal::EQUAL;
 use fathom_core::experiment::{Found, Known, Statement};
+use operations::EQUAL;
 use order::ORDERED;
 
 /// The degree of agreement between figures of several experiments.
