@@ -4,7 +4,7 @@ use super::entry::{Figure, Validity};
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::{Estimate, Interval};
 use fathom_engine::comparison::Level;
-use fathom_engine::results::{CoreState, PointResult};
+use fathom_engine::results::{CoreState, PointDistance, PointResult};
 
 /// A figure of a run.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,8 @@ pub struct Query<'a> {
     pub value: f64,
     /// Its interval.
     pub interval: Option<Interval>,
+    /// Whether it is of one of several distances of two CPUs: no figure of the atlas names its distance.
+    pub is_of_a_distance: bool,
 }
 
 impl<'a> Query<'a> {
@@ -37,6 +39,7 @@ impl<'a> Query<'a> {
             point.unit,
         )
         .named(point.point.on_any_machine().to_string(), role)
+        .at_a_distance(point.cpu_distance.as_ref())
         .in_state(point.core.as_ref().map(|core| core.state))
     }
 
@@ -45,12 +48,18 @@ impl<'a> Query<'a> {
         let estimate = level.outcome.estimate().filter(|_| !level.refuted)?;
         Query::new(estimate, (&level.experiment, level.method_version), level.unit)
             .named(level.point.on_any_machine().to_string(), None)
+            .at_a_distance(level.cpu_distance.as_ref())
             .in_state(level.core)
     }
 
     fn new(estimate: &Estimate, (experiment, version): (&'a str, u32), unit: Unit) -> Self {
         let (value, interval) = (estimate.value, estimate.interval);
-        Query { experiment, version, point: String::new(), role: None, unit, core: None, value, interval }
+        let (point, is_of_a_distance) = (String::new(), false);
+        Query { experiment, version, point, role: None, unit, core: None, value, interval, is_of_a_distance }
+    }
+
+    fn at_a_distance(self, distance: Option<&PointDistance>) -> Self {
+        Query { is_of_a_distance: distance.is_some_and(|distance| distance.of_several), ..self }
     }
 
     fn named(self, point: String, role: Option<&'a str>) -> Self {

@@ -42,7 +42,7 @@ pub enum UsualPlace {
     Few,
     /// The only one that has the figure may be the run's own machine.
     Itself,
-    /// The nearest machines are of another family or kind: their range is no standard.
+    /// The nearest machines are of another family or kind, or their CPUs may have been at another distance: their range is no standard.
     Unlike,
     /// It has no interval, so this is unknown.
     Unknown,
@@ -135,7 +135,7 @@ impl<'a> Neighbours<'a> {
         let is_itself = known.iter().any(|(machine, _)| self.own.is_perhaps(&machine.machine));
         let machines = known.len() - usize::from(is_itself);
         let place = match query.interval {
-            _ if !self.are_alike() => UsualPlace::Unlike,
+            _ if !self.are_alike() || query.is_of_a_distance => UsualPlace::Unlike,
             _ if machines == 0 => UsualPlace::Itself,
             _ if machines < FEWEST => UsualPlace::Few,
             None => UsualPlace::Unknown,
@@ -210,6 +210,7 @@ mod tests {
             core: Some(CoreState::Alone),
             value,
             interval: Some(Interval { low: 0.98 * value, high: 1.02 * value }),
+            is_of_a_distance: false,
         }
     }
 
@@ -270,6 +271,14 @@ mod tests {
             (near.are_alike(), near.in_words(), near.own_kind()),
             (false, "Zen 3 guests".into(), "Zen 5 guests".into())
         );
+    }
+
+    #[test]
+    fn work_of_cpus_at_one_of_several_distances_has_no_verdict() {
+        let atlas = atlas(&[100.0, 110.0, 105.0]);
+        let far = Query { is_of_a_distance: true, ..query(500.0) };
+        let usual = neighbours(&atlas).usual(&far).unwrap();
+        assert_eq!((usual.place, usual.high), (UsualPlace::Unlike, 110.0));
     }
 
     #[test]

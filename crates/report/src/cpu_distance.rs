@@ -121,6 +121,31 @@ fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<String> 
     ))
 }
 
+/// The experiment that asks what the two CPUs share, which another distance may answer otherwise.
+const WHAT_CPUS_SHARE: &str = "cpu/shared_core";
+
+/// For which distances an experiment that asks what the CPUs share has no value; `None` for another, and where it has one of each.
+pub(super) fn unanswered(results: &Results, experiment: &str) -> Option<String> {
+    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
+    if experiment != WHAT_CPUS_SHARE {
+        return None;
+    }
+    let mine = results.points.iter().filter(|point| point.experiment == experiment);
+    let answered: Vec<f64> =
+        mine.filter_map(|point| point.cpu_distance.as_ref()).flat_map(PointDistance::lines_ns).collect();
+    open(&distances.distances, &answered)
+}
+
+/// Of distances those of which no value is.
+fn open(distances: &[CpuDistance], answered: &[f64]) -> Option<String> {
+    let is_open =
+        |distance: &&CpuDistance| answered.iter().all(|line_ns| line_ns.total_cmp(&distance.line_ns).is_ne());
+    let open: Vec<String> = distances.iter().filter(is_open).map(line).collect();
+    (!answered.is_empty() && !open.is_empty()).then(|| {
+        format!("Not answered for the time in which a cache line takes {} between them: too few trials were made then.", open.join(" or "))
+    })
+}
+
 /// How many figures are of one distance, and how many of all.
 fn of_figures(results: &Results) -> String {
     let divided = results.points.iter().filter(|point| of_several(point).is_some()).count();
@@ -220,7 +245,8 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{beyond_a_cache, nearness};
+    use super::{beyond_a_cache, nearness, open};
+    use fathom_engine::results::CpuDistance;
 
     #[test]
     fn a_cache_said_to_be_shared_is_not_while_a_line_takes_as_long_as_memory() {
@@ -234,6 +260,16 @@ mod tests {
         assert_eq!(beyond_a_cache(&[(32.9, 0.9), (16.6, 0.1)], None), None, "threads of a core");
         assert_eq!(beyond_a_cache(&[(164.0, 1.0)], Some(161.0)), None, "one distance, whatever it is");
         assert_eq!(beyond_a_cache(&lines, Some(400.0)), None, "as near as a slow cache");
+    }
+
+    #[test]
+    fn what_the_cpus_share_is_not_answered_for_a_distance_without_a_value() {
+        let at = |line_ns| CpuDistance { line_ns, share: 0.3, looks: 9, is_usual: false };
+        let all = [at(31.9), at(167.0), at(16.1)];
+        let said = open(&all, &[31.9, 167.0]).expect("one is open");
+        assert!(said.contains("a cache line takes 16.1 ns between them"), "{said}");
+        assert_eq!(open(&all[..2], &[31.9, 167.0]), None);
+        assert_eq!(open(&all, &[]), None, "nothing is of a distance");
     }
 
     #[test]

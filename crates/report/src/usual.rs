@@ -101,15 +101,15 @@ impl<'run> UsualFigures<'run> {
         }
     }
 
-    /// What is usual for a point among machines of which one at least is another than this one.
-    pub(crate) fn beside(&self, point: &PointResult) -> Option<Usual> {
-        self.of_point(point).filter(|usual| usual.machines > 0 && !self.has_only_itself())
+    /// What is usual for a point among machines of its kind and in its state, of which one at least is another than this one.
+    pub(crate) fn standard(&self, point: &PointResult) -> Option<Usual> {
+        let is_standard = |usual: &Usual| usual.machines > 0 && usual.place != UsualPlace::Unlike;
+        self.of_point(point).filter(|usual| is_standard(usual) && !self.has_only_itself())
     }
 
-    /// The kind of the machines: `Zen 5 guests`; of another kind than this one that they are no standard.
+    /// The kind of the machines: `Zen 5 guests`.
     pub(crate) fn kind(&self) -> String {
-        let standard = if self.neighbours.are_alike() { "" } else { ", no standard here" };
-        self.neighbours.in_words() + standard
+        self.neighbours.in_words()
     }
 
     /// Whether the only neighbour may be this machine itself: its values are no standard, so a column of them says nothing.

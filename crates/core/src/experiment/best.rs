@@ -1,6 +1,7 @@
 //! The best of several settings: chosen once for tables, drawings and sentences.
 
 use super::{Found, Known, Point};
+use crate::sorting;
 
 impl<'run> Known<'run> {
     /// The figures by which what a report says once is decided.
@@ -8,7 +9,7 @@ impl<'run> Known<'run> {
         self.decided_by.unwrap_or(self)
     }
 
-    /// The best of several settings of an experiment, with its figure here: the first that is not told from the one whose
+    /// The best of several settings of an experiment, with its figure here: the first in the plan that is not told from the one whose
     /// [merit](Found::merit) is the greatest, as a [main figure](super::MainFigure::choose_best) is. Tables, drawings and sentences
     /// choose by this.
     pub fn best<T>(
@@ -17,7 +18,8 @@ impl<'run> Known<'run> {
         settings: impl IntoIterator<Item = (T, Point)>,
     ) -> Option<(T, Found)> {
         let worth = |(of, point)| Some((of, self.deciding().found(experiment, &point)?.worth(), point));
-        let all: Vec<(T, [f64; 2], Point)> = settings.into_iter().filter_map(worth).collect();
+        let mut all: Vec<(T, [f64; 2], Point)> = settings.into_iter().filter_map(worth).collect();
+        sorting::by_key(&mut all, |(.., point)| self.deciding().place(experiment, point));
         let best = all.iter().map(|(_, [least, _], _)| *least).reduce(f64::max)?;
         let (of, _, point) = all.into_iter().find(|(_, [_, most], _)| *most >= best)?;
         Some((of, self.found(experiment, &point)?))
@@ -27,7 +29,7 @@ impl<'run> Known<'run> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::{Dimension, Parameter};
+    use crate::experiment::{At, Dimension, Parameter, Selector};
     use crate::quantity::Unit;
     use crate::statistics::{Interval, Measured};
 
@@ -60,6 +62,20 @@ mod tests {
         assert_eq!(best(&known(&machine, Unit::BytesPerSecond, &figures)), Some(("one", 2.6)));
         let costs = [("one", [2.6, 2.5, 2.7]), ("other", [2.0, 1.0, 9.0])];
         assert_eq!(best(&known(&machine, Unit::Nanoseconds, &costs)), Some(("one", 2.6)));
+    }
+
+    #[test]
+    fn the_first_is_that_of_the_plan_in_whatever_order_they_are_named() {
+        let machine = crate::machine::described::machine();
+        let figures = [("other", [34.1, 33.3, 34.6]), ("one", [33.7, 32.8, 34.3])];
+        let mut known = known(&machine, Unit::BytesPerSecond, &figures);
+        assert_eq!(best(&known), Some(("other", 34.1)));
+        let selected = Selector::of("an/experiment", &[("method", At::Any)]).best(&known);
+        assert_eq!(selected.map(|(_, figure)| figure.value), Some(34.1), "not the first by name");
+        // What is learnt again keeps its place.
+        let first = known.found("an/experiment", &Point::new().named(&METHOD, "other")).expect("learnt");
+        known.learn("an/experiment", &Point::new().named(&METHOD, "other"), first);
+        assert_eq!(best(&known), Some(("other", 34.1)));
     }
 
     #[test]

@@ -57,7 +57,14 @@ pub struct Bend {
 
 /// The results of a run, by experiment and point: updated during the run, and lent to [`Known`].
 #[derive(Debug, Clone, Default)]
-pub struct Learnt(BTreeMap<String, BTreeMap<Point, Found>>);
+pub struct Learnt(BTreeMap<String, BTreeMap<Point, Figure>>);
+
+/// A result, with its place among those of the run: they are learnt in the order of the plan.
+#[derive(Debug, Clone, Copy)]
+struct Figure {
+    place: usize,
+    found: Found,
+}
 
 impl Learnt {
     /// Records the result of a point; `None` removes it.
@@ -66,10 +73,14 @@ impl Learnt {
             self.0.insert(experiment.to_owned(), BTreeMap::new());
         }
         let Some(mine) = self.0.get_mut(experiment) else { return };
-        match figure {
-            Some(figure) => mine.insert(point.clone(), figure),
-            None => mine.remove(point),
+        let Some(found) = figure else {
+            mine.remove(point);
+            return;
         };
+        // What is learnt again keeps its place.
+        let next = || mine.values().map(|other| other.place + 1).max().unwrap_or(0);
+        let place = mine.get(point).map_or_else(next, |known| known.place);
+        mine.insert(point.clone(), Figure { place, found });
     }
 }
 
@@ -95,7 +106,16 @@ impl<'run> Known<'run> {
 
     /// The result of a point in this run.
     pub fn found(&self, experiment: &str, point: &Point) -> Option<Found> {
-        self.learnt.0.get(experiment)?.get(point).copied()
+        self.figure(experiment, point).map(|figure| figure.found)
+    }
+
+    fn figure(&self, experiment: &str, point: &Point) -> Option<&Figure> {
+        self.learnt.0.get(experiment)?.get(point)
+    }
+
+    /// The place of a point among those of its experiment, in the order of the plan.
+    pub(super) fn place(&self, experiment: &str, point: &Point) -> Option<usize> {
+        self.figure(experiment, point).map(|figure| figure.place)
     }
 
     /// The points of an experiment with a result, in their order.
@@ -119,7 +139,7 @@ impl<'run> Known<'run> {
         let group = group.without(parameter.name);
         let all = self.learnt.0.get(experiment).into_iter().flatten();
         let mine = all.filter(|(point, _)| point.without(parameter.name) == group);
-        mine.map(|(point, figure)| (point.number(parameter), *figure)).collect()
+        mine.map(|(point, figure)| (point.number(parameter), figure.found)).collect()
     }
 
     /// Records the line along a parameter: its slope and intercept; `None` if the points do not lie on a line.

@@ -28,10 +28,8 @@ pub struct MissMechanism {
 }
 
 impl InfluencePart {
-    /// The least share of what the figure takes beyond a lesser one, of which the part is not known: the part may be all of that one.
-    /// `lesser` is the lesser one over the figure. None where the part may be no greater there.
-    pub fn least_of_difference_to(&self, lesser: f64) -> Option<f64> {
-        let (least, _) = self.share.ends()?;
-        (lesser < 1.0 && least > lesser).then(|| (least - lesser) / (1.0 - lesser))
+    /// Whether the part alone is for certain more than all of a lesser figure, which is this one times `lesser`.
+    pub fn is_more_than_all(&self, lesser: f64) -> bool {
+        self.share.ends().is_some_and(|(least, _)| lesser < 1.0 && least > lesser)
     }
 }

@@ -44,7 +44,16 @@ pub fn estimate(
         }
         None => (estimate, step / 2.0),
     };
+    let resolution = if recorded && are_equal(&operations) { resolution.max(half_step) } else { resolution };
     Some((above_its_least(within_the_clock(estimate, half_step, run), unit), resolution))
+}
+
+/// Whether all readings of all trials are one number: it is of the clock's steps, and says nothing of where between two the time lies.
+fn are_equal(operations: &[&[f64]]) -> bool {
+    let all = || operations.iter().copied().flatten();
+    let ends = |(least, most): (f64, f64), seen: &f64| (least.min(*seen), most.max(*seen));
+    let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
+    all().count() > 1 && most - least <= OF_CONVERSION * most.abs()
 }
 
 /// The step of the readings in the point's unit, given the clock's resolution in it, and whether they are recorded times.
@@ -155,4 +164,17 @@ pub(super) fn within_the_clock(mut estimate: Estimate, half_step: f64, run: &Run
         interval.high += half_step + of_frequency;
     }
     estimate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_that_are_one_number_say_nothing_of_a_time_within_a_step() {
+        let one = [0.0757; 4];
+        assert!(are_equal(&[&one, &one[..1]]));
+        assert!(!are_equal(&[&one, &[0.0757, 0.0763]]), "it lies between two steps");
+        assert!(!are_equal(&[&one[..1]]) && !are_equal(&[]), "a single reading repeats nothing");
+    }
 }

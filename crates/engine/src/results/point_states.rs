@@ -140,7 +140,7 @@ impl PointDistance {
     }
 
     /// The distances at which it has a value, nanoseconds.
-    pub(crate) fn lines_ns(&self) -> impl Iterator<Item = f64> {
+    pub fn lines_ns(&self) -> impl Iterator<Item = f64> {
         std::iter::once(self.at.line_ns).chain(self.other.as_ref().map(|(at, ..)| at.line_ns))
     }
 
@@ -148,7 +148,8 @@ impl PointDistance {
         let value = |(at, trials): &(CpuDistance, Vec<&Trial>)| {
             let visits = Visits::of(run, planned, trials, KnownStates::default());
             let headline = Headline::from(run, planned.unit, trials, &visits)?;
-            Some((*at, headline.estimate, trials.len()))
+            let is_resolved = headline.estimate.value.abs() >= headline.resolution;
+            is_resolved.then_some((*at, headline.estimate, trials.len()))
         };
         let medians = |trials: &[&Trial]| {
             let visits = Visits::of(run, planned, trials, KnownStates::default());

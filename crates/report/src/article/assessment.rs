@@ -19,11 +19,10 @@ use fathom_engine::results::{CLOSE, PointResult, Results};
 
 /// The sentences of it that the run has.
 pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Text {
-    let areas = Areas::of(nearest);
     let sentences = [
         shared(results),
-        areas.sentence().map(|sentence| Text::prose(&(sentence + &why(nearest)))),
-        beside_the_atlas(results, usual, &areas).map(Text::plain),
+        Areas::of(nearest).sentence().map(|sentence| Text::prose(&(sentence + &where_time_goes(nearest)))),
+        beside_the_atlas(results, nearest, usual).map(Text::plain),
         Some(Text::plain(trusted(results))),
     ];
     Text::joined(sentences.into_iter().flatten(), " ")
@@ -52,18 +51,13 @@ struct Area {
     times: f64,
     /// In how many of them this machine is better and worse.
     balance: Balance,
-    /// The label of the first of them.
-    label: String,
 }
 
 impl Area {
-    /// With what it rests on: of a single figure nothing follows for all of the area, so it is named.
+    /// With what it rests on.
     fn words(&self) -> String {
         let times = quantities::factor(self.times);
         let Balance { better, worse, all } = self.balance;
-        if all == 1 {
-            return format!("the one figure of {}, `{}` ({times})", self.name, self.label);
-        }
         let counted = [(worse, "slower"), (better, "quicker")].into_iter().filter(|(number, _)| *number > 0);
         let counted: Vec<String> = counted.map(|(number, how)| format!("{number} {how}")).collect();
         let counted =
@@ -78,10 +72,9 @@ struct InArea {
     /// How many times as good it is here.
     merit: f64,
     standing: Standing,
-    label: String,
 }
 
-/// The areas in which the nearest published machines have figures that are alike.
+/// The areas in which the nearest published machines have several figures that are alike: of a single one nothing follows for an area.
 struct Areas(Vec<Area>);
 
 impl Areas {
@@ -91,24 +84,18 @@ impl Areas {
             area: area(point),
             merit,
             standing: nearest.standing(point, merit),
-            label: words::short_label(point, &point.point),
         };
         Areas::by_name(&nearest.comparable().into_iter().map(of_one).collect::<Vec<_>>())
     }
 
     fn by_name(figures: &[InArea]) -> Self {
         let times = times_by(figures.iter().map(|figure| (figure.area, figure.merit)));
-        let area = |(name, times, _)| {
-            let mine = || figures.iter().filter(|figure| figure.area == name);
-            let balance = Balance::of(mine().map(|figure| figure.standing));
-            Area {
-                name,
-                times,
-                balance,
-                label: mine().next().map(|first| first.label.clone()).unwrap_or_default(),
-            }
+        let area = |(name, times, number)| {
+            let mine = figures.iter().filter(|figure| figure.area == name);
+            let balance = Balance::of(mine.map(|figure| figure.standing));
+            (number > 1).then_some(Area { name, times, balance })
         };
-        Areas(times.into_iter().map(area).collect())
+        Areas(times.into_iter().filter_map(area).collect())
     }
 
     fn has(&self, name: &str) -> bool {
@@ -120,7 +107,7 @@ impl Areas {
         let named = [
             ("slower in", Standing::Worse),
             ("quicker in", Standing::Better),
-            ("neither in", Standing::Neither),
+            ("neither slower nor quicker in", Standing::Neither),
         ];
         let areas = |(how, standing): (&str, Standing)| {
             let mine = self.0.iter().filter(|area| area.balance.of_most() == standing);
@@ -138,11 +125,11 @@ impl Areas {
 }
 
 /// Of the figure that is furthest behind in each area what a mechanism of this run has of it; nothing without any.
-fn why(nearest: &Nearest) -> String {
+fn where_time_goes(nearest: &Nearest) -> String {
     let all = nearest.comparable().into_iter();
     let slower = all.filter(|(point, merit)| nearest.standing(point, *merit) == Standing::Worse);
     let mut known: Vec<(&PointResult, f64, String)> =
-        slower.filter_map(|(point, merit)| Some((point, merit, part_of_gap(point, merit)?))).collect();
+        slower.filter_map(|(point, merit)| Some((point, merit, great_part(point, merit)?))).collect();
     sorting::by_number(&mut known, |(_, merit, _)| *merit);
     let mut areas = vec![];
     let mut named = vec![];
@@ -155,16 +142,15 @@ fn why(nearest: &Nearest) -> String {
     if named.is_empty() {
         String::new()
     } else {
-        format!(" Why it is slower, as far as this run measured it: {}.", named.join("; "))
+        format!(" Where the time goes, as far as this run measured it: {}.", named.join("; "))
     }
 }
 
 /// What a mechanism of this run has of a figure that is worse than that of another machine (`merit`: how many times as good it is, below
-/// one), and at least of the difference, where its part is more than all that the other machine takes.
-pub(super) fn part_of_gap(point: &PointResult, merit: f64) -> Option<String> {
-    let part = point.influence.as_ref()?;
-    let least = quantities::percent(part.least_of_difference_to(merit)?);
-    Some(format!("{}, which is at least {least} of the difference", finding::text(&part.statement)))
+/// one), where that part is more than all that the other machine takes. Why it takes less there is not known.
+pub(super) fn great_part(point: &PointResult, merit: f64) -> Option<String> {
+    let part = point.influence.as_ref().filter(|part| part.is_more_than_all(merit))?;
+    Some(format!("{}, more than the whole operation takes there", finding::text(&part.statement)))
 }
 
 /// In how much of the time the core was shared, and what that costs.
@@ -174,13 +160,19 @@ fn shared(results: &Results) -> Option<Text> {
 }
 
 /// The main figures of the areas of which no published machine has one that is alike, beside the nearest machines of the atlas: those that
-/// their intervals show to be outside of what those have.
-fn beside_the_atlas(results: &Results, usual: &UsualFigures, areas: &Areas) -> Option<String> {
+/// their intervals show to be outside of what those have; nothing where those are of another design, or their CPUs perhaps at another
+/// distance.
+fn beside_the_atlas(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Option<String> {
+    let areas = Areas::of(nearest);
+    let comparable = nearest.comparable();
+    let is_new = |point: &&PointResult| {
+        !areas.has(area(point)) && !comparable.iter().any(|(other, _)| std::ptr::eq(*other, *point))
+    };
     let mut groups: [Vec<String>; 2] = Default::default();
     let mut machines = 0;
     for figure in main_figures::all(results).iter().filter(|figure| figure.main.leads) {
-        let Some(point) = figure.main.point().filter(|point| !areas.has(area(point))) else { continue };
-        let Some((there, here)) = usual.beside(point).zip(point.figure()) else { continue };
+        let Some(point) = figure.main.point().filter(is_new) else { continue };
+        let Some((there, here)) = usual.standard(point).zip(point.figure()) else { continue };
         let Some(place) = side(&here, (there.low, there.high), point.unit.kind()) else { continue };
         machines = machines.max(there.machines);
         groups[usize::from(place == Side::Better)].push(format!(
@@ -240,12 +232,14 @@ mod tests {
 
     #[test]
     fn an_area_is_what_most_of_its_figures_are() {
-        let figure =
-            |(area, merit, standing)| InArea { area, merit, standing, label: format!("a figure of {area}") };
+        let figure = |(area, merit, standing)| InArea { area, merit, standing };
         let figures = [
             ("system calls", 0.5, Standing::Worse),
             ("system calls", 0.25, Standing::Worse),
             ("storage", 2.0, Standing::Better),
+            ("storage", 2.0, Standing::Better),
+            // Of a single figure nothing follows for all of them.
+            ("the processor's own work", 0.7, Standing::Worse),
             // One is slower for certain, one far and not for certain, one near: of a median of those beyond the factor it would be slower.
             ("the network", 0.7, Standing::Worse),
             ("the network", 0.75, Standing::Neither),
@@ -254,7 +248,7 @@ mod tests {
         let named = Areas::by_name(&figures.map(figure)).sentence().expect("three areas");
         assert!(
             named.contains(
-                "it is slower in system calls (2.83×, 2 figures: 2 slower); quicker in the one figure of storage, `a figure of storage` (0.500×); neither in the network (1.33×, 3 figures: 1 slower): its time"
+                "it is slower in system calls (2.83×, 2 figures: 2 slower); quicker in storage (0.500×, 2 figures: 2 quicker); neither slower nor quicker in the network (1.33×, 3 figures: 1 slower): its time"
             ),
             "{named}"
         );

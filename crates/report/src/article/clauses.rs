@@ -3,7 +3,7 @@
 use super::operations;
 use crate::paper::Text;
 use crate::words::{self, plural};
-use crate::{finding, occupancy, summary};
+use crate::{cpu_distance, finding, occupancy, summary};
 use fathom_core::experiment::{Clause, Finding, Statement, capitalize};
 use fathom_engine::results::{ClauseAnswer, PointResult, Results};
 
@@ -25,7 +25,8 @@ pub(super) fn others(results: &Results, name: &str) -> Vec<Text> {
         ClauseAnswer::Values(points) => Some(values(clause.question, &points)),
         ClauseAnswer::Open(points) => Some(open(clause.question, &points)),
     };
-    answers.filter_map(sentence).collect()
+    let unanswered = cpu_distance::unanswered(results, name).map(Text::plain);
+    answers.filter_map(sentence).chain(unanswered).collect()
 }
 
 /// The most values of an answer; the appendix has all.

@@ -72,7 +72,7 @@ fn states_and_growth(looked: bool, distances: Option<String>) -> String {
     let distances = distances.map_or_else(String::new, |text| format!("{text} "));
     format!(
         "{core}{distances}Where the trials of a point fall into two groups, or its median lies between clusters of its observations where few of them \
-         are, each state of the machine has a value of its own, and a median over all is given of none. Where many observations lie \
+         are, or differs significantly from the value of every one, each state of the machine has a value of its own, and a median over all is given of none. Where many observations lie \
          around the median it stands as one value, and the appendix notes the clusters as modes. Growth along a parameter is judged by a least-squares line through the points of a sweep, fitted \
          in every round, with the interval of its slope over the rounds; from one setting to the next by the interval of their difference. \
          What includes zero is no growth that shows."

@@ -6,7 +6,7 @@ use super::standing::{Balance, Standing, alike, are_beyond, merit};
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
 use crate::references::{self, Beside, Machine, Value};
 use crate::words::ABSENT;
-use crate::{at_usual, finding, occupancy, words};
+use crate::{at_usual, cpu_distance, finding, occupancy, words};
 use fathom_core::experiment::{Piece, Statement, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -71,10 +71,15 @@ impl<'run> Nearest<'run> {
                     .and("; ")
             },
         );
-        let caption = caption.and(
-            "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path.",
-        );
         let points = || self.points.iter().map(|(point, _)| *point);
+        let apart = if points().any(|point| cpu_distance::name(point).is_some()) {
+            ", or where this run's CPUs were at several distances"
+        } else {
+            ""
+        };
+        let caption = caption.and(format!(
+            "in brackets, this machine over that one; no ratio where the source timed another operation, at another placement or path{apart}."
+        ));
         let caption = caption.and(occupancy::mark_legend(points()) + &at_usual::legend(points()));
         let of_each = || self.points.chunk_by(|(one, _), (other, _)| one.experiment == other.experiment);
         let rows: usize = of_each().map(|of_one| chosen(of_one).len()).sum();
@@ -125,14 +130,23 @@ impl<'run> Nearest<'run> {
             let figures = words::plural(*number, "figure");
             format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(*times))
         };
-        let chapters: Vec<String> = by_chapter.iter().map(of_chapter).collect();
+        // Of a single figure nothing follows for a chapter.
+        let several = by_chapter.iter().filter(|(_, _, number)| *number > 1);
+        let chapters: Vec<String> = several.map(of_chapter).collect();
+        let chapters = if chapters.is_empty() {
+            String::new()
+        } else {
+            format!(
+                " The time here over the time there (of rates the inverse), in the median of each chapter: {}.",
+                chapters.join(", ")
+            )
+        };
         (!merits.is_empty()).then(|| {
             format!(
                 "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, each with its whole \
-                 interval beyond that factor, and neither for certain in {}. The time here over the time there (of rates the inverse), in the median of each chapter: {}.{}",
+                 interval beyond that factor, and neither for certain in {}.{chapters}{}",
                 words::plural(all, "operation"),
                 all - better - worse,
-                chapters.join(", "),
                 rejected(&of_the_method)
             )
         })

@@ -126,9 +126,9 @@ fn first<'merits, 'run>(
     all
 }
 
-/// How much of what a figure is worse a mechanism of this run accounts for; else how the source measured.
+/// Where the time of a figure that is worse goes, as far as a mechanism of this run says it; else how the source measured.
 fn reason(nearest: &Nearest, point: &PointResult, merit: f64) -> String {
-    match assessment::part_of_gap(point, merit) {
+    match assessment::great_part(point, merit) {
         Some(part) => format!("By this run {part}."),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),

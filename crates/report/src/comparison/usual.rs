@@ -105,7 +105,9 @@ fn counted(places: &[UsualPlace]) -> String {
                 quantities::count(count)
             )
         }
-        UsualPlace::Unlike => format!("{} of another family or kind (no verdict)", quantities::count(count)),
+        UsualPlace::Unlike => {
+            format!("{} of another family, kind or distance of CPUs (no verdict)", quantities::count(count))
+        }
         place => format!("{} {}", quantities::count(count), place.name()),
     });
     words.collect::<Vec<_>>().join(", ")

@@ -3,7 +3,7 @@
 use super::figure::{Figure, Value};
 use super::machine::Machine;
 use super::same_method::{SameMethod, same_methods};
-use crate::states;
+use crate::{cpu_distance, states};
 use fathom_core::experiment::Point;
 use fathom_core::sorting;
 use fathom_core::statistics::Interval;
@@ -21,7 +21,8 @@ pub struct Beside<'run> {
     pub ratio: Option<Ratio>,
     /// How the methods differ.
     pub differs: &'static str,
-    /// Whether they differ in what was timed.
+    /// Whether they differ in what was timed, or in the state of the machine: of CPUs that were at several distances no source says at
+    /// which they were.
     pub is_unlike: bool,
 }
 
@@ -100,7 +101,7 @@ fn row<'run>(
         there,
         ratio: ratio(here, there.value),
         differs: &same.note,
-        is_unlike: same.is_unlike,
+        is_unlike: same.is_unlike || cpu_distance::name(here).is_some(),
     })
 }
 

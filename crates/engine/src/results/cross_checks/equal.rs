@@ -21,22 +21,30 @@ pub(super) struct EqualFigure {
 }
 
 impl EqualFigure {
-    /// The one selected point with its figure; of points of several sizes that of this size.
-    fn of_size<'known>(&self, size: Option<u64>, known: &'known Known) -> Option<(&'known Point, Found)> {
-        let is_of_it =
-            |point: &Point| size.is_none() || point.number_of("size").is_none_or(|of| Some(of) == size);
-        let mut of_size = self.points.all(known).into_iter().filter(|(point, _)| is_of_it(point));
-        let one = of_size.next()?;
-        of_size.next().is_none().then_some(one)
+    /// The one selected point with its figure; of points of several sizes or methods that which is like the first.
+    fn like<'known>(&self, first: Option<&Point>, known: &'known Known) -> Option<(&'known Point, Found)> {
+        let is_alike = |point: &Point| first.is_none_or(|first| are_alike(first, point));
+        let mut alike = self.points.all(known).into_iter().filter(|(point, _)| is_alike(point));
+        let one = alike.next()?;
+        alike.next().is_none().then_some(one)
     }
+}
+
+/// Whether two points that both have a size, or a method, have the same.
+fn are_alike(one: &Point, other: &Point) -> bool {
+    let same_size =
+        one.number_of("size").zip(other.number_of("size")).is_none_or(|(one, other)| one == other);
+    let same_method =
+        one.name_of("method").zip(other.name_of("method")).is_none_or(|(one, other)| one == other);
+    same_size && same_method
 }
 
 impl Equal {
     /// The check; `None` with fewer than two intervals.
     pub(super) fn judge(&self, known: &Known) -> Option<CrossCheck> {
-        let size = self.size(known);
+        let first = self.first(known);
         let figure = |reading: &'static EqualFigure| {
-            let (point, measured) = reading.of_size(size, known)?;
+            let (point, measured) = reading.like(first, known)?;
             measured.interval.is_some().then_some((reading, point, measured))
         };
         let measured: Vec<(&'static EqualFigure, &Point, Found)> =
@@ -102,10 +110,10 @@ impl Equal {
         Some(CrossCheck { what: self.what, agreement, statement, brief, denials })
     }
 
-    /// The size of the arrays that are compared: that of the first reading which has one.
-    fn size(&self, known: &Known) -> Option<u64> {
+    /// The point with whose size and method others are compared: that of the first reading which has a size, and one point.
+    fn first<'known>(&self, known: &'known Known) -> Option<&'known Point> {
         self.readings.iter().find_map(|reading| match reading.points.all(known)[..] {
-            [(point, _)] => point.number_of("size"),
+            [(point, _)] => point.number_of("size").map(|_| point),
             _ => None,
         })
     }

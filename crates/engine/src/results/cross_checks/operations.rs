@@ -253,6 +253,34 @@ pub(super) const EQUAL: &[Equal] = &[
         because: "both directions are the same work here; the state of congestion control or the use of the CPUs \
                   may have differed",
     },
+    Equal {
+        what: "reading memory by one core",
+        readings: &[
+            once(
+                Selector::only(
+                    "memory/bandwidth",
+                    &[("kind", Name("read")), ("level", Name("memory")), ("method", Any), ("size", Any)],
+                ),
+                "whole passes",
+            ),
+            once(
+                Selector::only(
+                    "memory/parallel_bandwidth",
+                    &[
+                        ("kind", Name("read")),
+                        ("level", Name("memory")),
+                        ("threads", Number(1)),
+                        ("method", Any),
+                        ("size", Any),
+                    ],
+                )
+                .at(Placement::Spread),
+                "a fleet of one",
+            ),
+        ],
+        because: "whole passes are timed by the thread that reads; a fleet counts its pieces of 64 KiB, and the thread that looks at \
+                  the counts wakes on one of its CPUs",
+    },
 ];
 
 #[cfg(test)]
@@ -261,6 +289,7 @@ mod tests {
     use crate::results::Agreement;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
+    use serde_json::json;
 
     fn judged(values: [Option<f64>; 3]) -> Option<(Agreement, String)> {
         let machine = planted::machine();
@@ -314,6 +343,29 @@ mod tests {
             text.contains("{2450} (a ring of two, cpu/context_switch); they differ by a factor of {1.296"),
             "{text}"
         );
+    }
+
+    /// One reader by one method: in a fleet of one the loads are those of the stream, so that the two rates are of one thing.
+    #[test]
+    fn one_core_that_reads_by_the_same_method_is_held_against_itself() {
+        let machine = planted::machine();
+        let check = EQUAL.iter().find(|check| check.what == "reading memory by one core").expect("one");
+        let [alone, in_a_fleet] = check.readings else { panic!("two readings") };
+        let of = |method: &str, of_fleet: f64| {
+            let mut known = Known::new(&machine, None);
+            let free = |method: &str| [("method", json!(method)), ("size", json!(128 << 20))];
+            alone.points.plant_at(&mut known, &free("sse"), 34e9);
+            alone.points.plant_at(&mut known, &free("avx512"), 32.5e9);
+            in_a_fleet.points.plant_at(&mut known, &free(method), of_fleet);
+            check.judge(&known).map(|check| (check.agreement, check.statement.plain()))
+        };
+        let (agreement, text) = of("avx512", 29.9e9).expect("a check");
+        assert!(
+            agreement == Agreement::Differs && text.contains("they differ by a factor of {1.0"),
+            "{text}"
+        );
+        assert_eq!(of("avx512", 32.4e9).expect("a check").0, Agreement::Agrees);
+        assert_eq!(of("avx2", 29.9e9), None, "of another method");
     }
 
     #[test]

@@ -317,9 +317,8 @@ mod tests {
         assert!(alone.is_some(), "a part of the whole");
     }
 
-    /// A machine that takes 100 ns in all enters the kernel in no more: of the 150 that this one takes beyond it, 25 are the entry at least.
     #[test]
-    fn of_a_difference_to_a_machine_whose_parts_are_unknown_the_least_is_known() {
+    fn a_part_is_more_than_all_of_a_lesser_figure_with_its_whole_interval() {
         let share = |low: f64| {
             let measured = Measured { value: 0.5, interval: Some(Interval { low, high: 0.52 }) };
             Found::measured(measured, Dimension::Share)
@@ -330,9 +329,9 @@ mod tests {
             share: share(low),
             of_difference: None,
         };
-        let least = part(0.5).least_of_difference_to(0.4).unwrap();
-        assert!((least - 25.0 / 150.0).abs() < 1e-9, "{least}");
-        assert_eq!(part(0.4).least_of_difference_to(0.4), None);
+        assert!(part(0.5).is_more_than_all(0.4));
+        assert!(!part(0.4).is_more_than_all(0.4));
+        assert!(!part(1.1).is_more_than_all(1.0), "which is no lesser one");
     }
 
     #[test]

@@ -275,7 +275,7 @@ impl CoreLoad {
 /// The finding on a pair, with the declared relation.
 fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
     let result = |figure| known.found(ABOUT.name, &pair.clone().named(&FIGURE, figure));
-    let (idle, working, slowed) = (result(IDLE)?, result(WORKING)?, result(SLOWED)?);
+    let slowed = result(SLOWED)?;
     let (from, to) = pairs::of(pair);
     let declared =
         if known.machine.smt_siblings(from).contains(&to) { "one core" } else { "different cores" };
@@ -284,12 +284,19 @@ fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
         finding!(
             Question::Experiment,
             "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
-         additions on the other in {share} of the time; an addition takes {idle} while the other is idle and \
-         {working} while it works{verdict}. These streams last half a microsecond, with the reading of the clock.",
+         additions on the other in {share} of the time{verdict}. {times}",
             share = figure(slowed, "share of time slowed"),
-            idle = figure(idle, "other idle"),
-            working = figure(working, "other working"),
-            verdict = shown(&slowed)
+            verdict = shown(&slowed),
+            times = match (result(IDLE), result(WORKING)) {
+                (Some(idle), Some(working)) => statement!(
+                    "An addition takes {idle} while the other is idle and {working} while it works, in streams that last half a \
+                     microsecond, with the reading of the clock.",
+                    idle = figure(idle, "other idle"),
+                    working = figure(working, "other working")
+                ),
+                _ => "What an addition takes is not resolved: the streams last too few steps of the clock, and the share is by their quotients to \
+                      chains.".into(),
+            }
         )
         .about(pair),
     )
@@ -318,6 +325,22 @@ mod tests {
         assert!(shown(&share(0.2, 0.5)).contains("for a part of the time"));
         assert!(shown(&share(0.06, 1.0)).contains("is not shown"));
         assert_eq!(shown(&Found::bare(0.06, Dimension::Share)), "");
+    }
+
+    #[test]
+    fn a_share_is_told_where_the_times_are_below_the_resolution() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let pair = pairs::point((0, 1));
+        let share = fathom_described::found(0.0, Dimension::Share);
+        known.learn(ABOUT.name, &pair.clone().named(&FIGURE, SLOWED), share);
+        let told = |known: &Known| slowing(&pair, known).expect("a share").statement.plain();
+        assert!(told(&known).contains("What an addition takes is not resolved"), "{}", told(&known));
+        for figure in [IDLE, WORKING] {
+            let time = fathom_described::found(0.3, Unit::Nanoseconds);
+            known.learn(ABOUT.name, &pair.clone().named(&FIGURE, figure), time);
+        }
+        assert!(told(&known).contains("An addition takes {0.3} while the other is idle"), "{}", told(&known));
     }
 
     #[test]
