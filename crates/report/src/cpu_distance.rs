@@ -15,14 +15,30 @@ pub(super) fn sentence(results: &Results) -> Option<String> {
     Some(format!("{} {}", moved(results)?, of_figures(results)))
 }
 
+/// How the shares of the distances are weighted, and of how many moves they are; `None` if there was one distance.
+pub(super) fn weighting(results: &Results) -> Option<String> {
+    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
+    Some(format!(
+        "Each share is of the time between looks that agree, and no more certain than {} allow.",
+        plural(distances.moves(), "move")
+    ))
+}
+
+/// A share of the time, in two digits: it is of a few moves.
+fn share(share: f64) -> String {
+    let percent = share * 100.0;
+    let decimals = (1.0 - percent.log10().floor()).clamp(0.0, 2.0) as usize;
+    format!("{percent:.decimals$} %")
+}
+
 /// That the CPUs were moved; `None` if they were at one distance, or were not looked at.
 pub(super) fn moved(results: &Results) -> Option<String> {
     let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
     let settings = &results.run.header.settings;
-    let of = |distance: &CpuDistance| {
-        format!("{} for {} of the time", line(distance), quantities::percent(distance.share))
-    };
-    let each: Vec<String> = distances.distances.iter().map(of).collect();
+    let of = |distance: &CpuDistance| format!("{} for {}", line(distance), share(distance.share));
+    let mut each = distances.distances.iter().map(of);
+    let first = format!("{} of the time", each.next()?);
+    let each: Vec<String> = [first].into_iter().chain(each).collect();
     let (last, rest) = each.split_last()?;
     let cause = if results.run.header.machine.is_virtual() {
         "The host moved these virtual CPUs: a"
@@ -116,7 +132,7 @@ fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<String> 
     Some(format!(
         "in this run not at all times: a line took {}{more} between them for {} of the time, and at least {}",
         quantities::value(Unit::Nanoseconds, least),
-        quantities::percent(share),
+        self::share(share),
         quantities::value(Unit::Nanoseconds, shortest)
     ))
 }
@@ -245,15 +261,20 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{beyond_a_cache, nearness, open};
+    use super::{beyond_a_cache, nearness, open, share};
     use fathom_engine::results::CpuDistance;
+
+    #[test]
+    fn a_share_of_the_time_has_two_digits() {
+        assert_eq!([0.865, 0.1298, 0.0546, 0.00546].map(share), ["86 %", "13 %", "5.5 %", "0.55 %"]);
+    }
 
     #[test]
     fn a_cache_said_to_be_shared_is_not_while_a_line_takes_as_long_as_memory() {
         let lines = [(32.9, 0.83), (164.0, 0.158), (16.6, 0.012)];
         let said = beyond_a_cache(&lines, Some(161.0)).expect("a line beyond any cache");
         assert!(
-            said.contains("took 164 ns between them for 15.8 % of the time, and at least 16.6 ns"),
+            said.contains("took 164 ns between them for 16 % of the time, and at least 16.6 ns"),
             "{said}"
         );
         assert!(beyond_a_cache(&lines, None).is_some(), "without a load from memory");

@@ -146,10 +146,10 @@ pub(super) fn mark_of_use(results: &Results, core: Option<CoreUse>) -> String {
 pub(super) const CAVEAT: &str = "§";
 
 /// What it stands for.
-pub(super) const OF_CAVEAT: &str = "§ marks what is not like with like, so that part of a difference may be the neighbour's: figures that have marks of both \
-    states, and values of the core alone that are judged by predictions which rest on trials with it shared, as the values of their inputs show. It also marks \
-    work that is not short and names no state: its values are of whatever the core did, and the share is that of the time in which the core was shared when it was \
-    looked at.";
+pub(super) const OF_CAVEAT: &str = "§ marks what is not like with like: part of a difference may be the neighbour's. Such are figures that have marks of \
+    both states. Such are values of the core alone beside a prediction that rests on trials with it shared, as the values of its inputs show. It \
+    also marks work that is not short and names no state. Its values are of whatever the core did, and the share is that of the time in which the \
+    core was shared when it was looked at.";
 
 /// The meaning of the sign below a table, and what is said of rows without a state.
 pub(super) fn mark_legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {

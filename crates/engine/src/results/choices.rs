@@ -97,19 +97,6 @@ const CHOICES: &[Choice] = &[
         ],
     },
     Choice {
-        what: "to fork",
-        ways: [
-            (
-                "a parent that has written 1 MiB",
-                created(&[("measure", Name("fork of a large parent")), ("resident", Number(1 << 20))]),
-            ),
-            (
-                "one that has written 1 GiB",
-                created(&[("measure", Name("fork of a large parent")), ("resident", Number(1 << 30))]),
-            ),
-        ],
-    },
-    Choice {
         what: "to write 4 KiB at random",
         ways: [
             (

@@ -115,6 +115,12 @@ impl CpuDistances {
         self.distances.iter().map(of).collect()
     }
 
+    /// How often the looks found another distance than the ones before.
+    pub fn moves(&self) -> usize {
+        let places: Vec<usize> = self.looks.iter().filter_map(|(_, place)| *place).collect();
+        places.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+
     /// Whether the CPUs were at several distances.
     pub fn are_several(&self) -> bool {
         self.distances.len() > 1
@@ -261,6 +267,17 @@ mod tests {
             .iter()
             .flat_map(|(count, ns)| (0..*count).map(move |nth| ns * (1.0 + 0.01 * (nth % 5) as f64)));
         all.enumerate().map(|(at_s, ns)| (at_s as f64, ns)).collect()
+    }
+
+    #[test]
+    fn a_move_is_to_another_distance_and_a_look_between_them_is_none() {
+        let at = |places: &[Option<usize>]| CpuDistances {
+            distances: vec![],
+            looks: places.iter().map(|place| (0.0, *place)).collect(),
+        };
+        let near = Some(0);
+        assert_eq!(at(&[near, near, None, near, Some(1), None, Some(1), near]).moves(), 2);
+        assert_eq!(at(&[near, None, near]).moves(), 0);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(super) fn of(results: &Results) -> Section {
              trial and is subtracted."
         ))
         .say(estimate())
-        .say(states_and_growth(results.core_shared.is_some(), of_cpu_distance(results)))
+        .with_all(states_and_growth(results.core_shared.is_some(), of_cpu_distance(results)).map(|text| Block::Paragraph(text.into())))
         .with_all(at_frequency(results).map(Block::Paragraph))
         .with_all(at_device(results).map(Block::Paragraph))
         .say(figure::KEY)
@@ -60,23 +60,25 @@ fn estimate() -> Text {
 fn of_cpu_distance(results: &Results) -> Option<String> {
     let moved = cpu_distance::sentence(results)?;
     let of_sentences = cpu_distance::of_sentences(results).unwrap_or_default();
-    Some(format!("{moved} {} {of_sentences}", cpu_distance::LEGEND).trim_end().to_owned())
+    let weighting = cpu_distance::weighting(results).unwrap_or_default();
+    Some(format!("{moved} {weighting} {} {of_sentences}", cpu_distance::LEGEND).trim_end().to_owned())
 }
 
-/// What a mixture is, and how growth is judged; `looked` where the run looked whether another hardware thread used the core.
-fn states_and_growth(looked: bool, distances: Option<String>) -> String {
-    let core = "Beside every observation of short work a stream of instructions that fills the core's width shows whether another hardware \
-        thread uses the core: “core alone” is of observations without one, “core shared” of those with one, and a “mixture” of both, \
-        because too few trials show either; it is compared with neither. ";
-    let core = if looked { format!("{core}{} ", occupancy::OF_CAVEAT) } else { String::new() };
-    let distances = distances.map_or_else(String::new, |text| format!("{text} "));
-    format!(
-        "{core}{distances}Where the trials of a point fall into two groups, or its median lies between clusters of its observations where few of them \
-         are, or differs significantly from the value of every one, each state of the machine has a value of its own, and a median over all is given of none. Where many observations lie \
-         around the median it stands as one value, and the appendix notes the clusters as modes. Growth along a parameter is judged by a least-squares line through the points of a sweep, fitted \
-         in every round, with the interval of its slope over the rounds; from one setting to the next by the interval of their difference. \
-         What includes zero is no growth that shows."
-    )
+/// What a mixture is, and how growth is judged, a paragraph each; `looked` where the run looked whether another hardware thread used the core.
+fn states_and_growth(looked: bool, distances: Option<String>) -> impl Iterator<Item = String> {
+    let core = "Beside every observation of short work a stream of instructions fills the core's width. It shows whether another hardware thread \
+        uses the core. “Core alone” is of observations without one, “core shared” of those with one. A “mixture” is of both, because too few \
+        trials show either; it is compared with neither.";
+    let levels = "Some operations take one of several times. A point has such states where its trials fall into two groups. It also has them where \
+        its median lies between clusters of its observations: few observations are near it, or it differs significantly from the value of every cluster. Then \
+        each state has a value of its own, and no median over all is given. Where many observations lie around the median it stands as \
+        one value, and the appendix notes the clusters as modes.";
+    let growth = "Growth along a parameter is judged by a least-squares line through the points of a sweep. It is fitted in every round, and the \
+        interval of its slope is taken over the rounds. From one setting to the next the interval of their difference judges. What includes zero is \
+        no growth that shows.";
+    let looked = looked.then(|| [core, occupancy::OF_CAVEAT].map(str::to_owned));
+    let rest = [levels, growth].map(str::to_owned);
+    looked.into_iter().flatten().chain(distances).chain(rest)
 }
 
 /// How many figures are at the usual frequency of the core, and how far it was from that; `None` where none was moved.
@@ -89,13 +91,13 @@ fn at_frequency(results: &Results) -> Option<Text> {
     let (low, high) = (quantities::frequency(low), quantities::frequency(high));
     let by_kind = moved.iter().filter(|moved| moved.is_by_kind()).count();
     Some(cited(&format!(
-        "The figures of {} points that follow the core's frequency, in tables with {MARK}, are their cost at the usual one, {usual}, the median over all \
-         trials, by a chain of additions timed next to every observation of short work. It changed from {low} to {high} between the trials \
-         of these points: every trial is moved there by the share of the cost that follows, which its trials show ({} points) or \
-         which the kind of the operation gives unless they contradict it ({by_kind} points): all of it where \
-         instructions wait for the core alone, 90 to 100 % for paths through the kernel and a core's own second cache; \
-         what the share leaves open is part of the interval (analysis of covariance, Cochran 1957). Predictions that are a number of \
-         cycles are stated at the same frequency: the number is what was predicted.",
+        "The figures of {} points follow the core's frequency; tables mark them with {MARK}. They are their cost at the usual frequency, {usual}, the \
+         median over all trials. A chain of additions is timed next to every observation of short work, and shows the frequency. It changed from \
+         {low} to {high} between the trials of these points. Every trial is moved to the usual one by the share of its cost that follows \
+         (analysis of covariance, Cochran 1957). The trials of {} points show that share. Of {by_kind} points the kind of the operation gives it, unless \
+         they contradict it: all of the cost where instructions wait for the core alone, 90 to 100 % for paths through the kernel and a core's own \
+         second cache. What the share leaves open is part of the interval. Predictions that are a number of cycles are stated at the same \
+         frequency: the number is what was predicted.",
         moved.len(),
         moved.len() - by_kind,
     )))
@@ -240,8 +242,9 @@ mod tests {
 
     #[test]
     fn a_mixture_is_defined_where_the_core_was_looked_at() {
-        assert!(states_and_growth(true, None).contains("a “mixture” of both"));
-        let without = states_and_growth(false, None);
+        let text = |looked| states_and_growth(looked, None).collect::<Vec<_>>().join(" ");
+        assert!(text(true).contains("A “mixture” is of both"));
+        let without = text(false);
         assert!(
             !without.contains("mixture") && without.contains("Growth along a parameter is judged by"),
             "{without}"

@@ -122,7 +122,7 @@ pub fn steady(observed: &Observed) -> Check {
         "streams that became steady within the first half of the transfer: most of them",
         transfers > 0.0 && steady / transfers > 0.5,
         format!(
-            "{} of {}, {}; {} a read",
+            "{} of {}; in the mean they were steady {}; {} a read",
             quantities::plain(steady),
             quantities::plain(transfers),
             from_when(sum(observed, RAMP) / transfers),

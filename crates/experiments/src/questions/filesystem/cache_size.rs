@@ -181,7 +181,7 @@ impl Experiment for CacheSize {
         let result = |point: &Point| known.found(ABOUT.name, point);
         let timed = point(TIMING, DATA).named(&ORDER, BACKWARD).named(&CALL, READ);
         let (limited, whole) = (result(&residency(DATA)), result(&residency(HOLES)));
-        let agreed = limited.zip(result(&timed)).map(|(counted, timed)| agreement(counted, timed));
+        let agreed = limited.zip(result(&timed)).and_then(|(counted, timed)| agreement(counted, timed));
         let limited = limited.map(|counted| share(counted, allowed(known.machine)));
         let of_all = whole.zip(all(known.machine)).map(|(counted, all)| share(counted, all));
         let whole = whole.map(alone).into_iter().chain(of_all);
@@ -203,15 +203,20 @@ fn residency(file: &str) -> Point {
     point(RESIDENCY, file)
 }
 
-fn agreement(counted: Found, timed: Found) -> Finding {
-    finding!(
-        Question::FileCache,
-        "The page cache holds {counted} of a file by the kernel's count and {timed} by timing, which is \
-         {share} of it.",
-        counted = counted.named("page cache, counted"),
-        timed = timed.named("page cache, timed"),
-        share = timed.share_of(counted).named("timed over counted")
-    )
+/// What two ways of measuring give, where they do not agree: where they do, one number says it.
+fn agreement(counted: Found, timed: Found) -> Option<Finding> {
+    const ALIKE: f64 = 0.05;
+    let share = timed.share_of(counted);
+    ((share.value - 1.0).abs() > ALIKE).then(|| {
+        finding!(
+            Question::FileCache,
+            "The page cache holds {counted} of a file by the kernel's count and {timed} by timing, which is \
+             {share} of it.",
+            counted = counted.named("page cache, counted"),
+            timed = timed.named("page cache, timed"),
+            share = share.named("timed over counted")
+        )
+    })
 }
 
 fn is_growth(point: &Point) -> bool {

@@ -246,7 +246,7 @@ fn without_metadata(known: &Known) -> Option<Finding> {
             let (data, all) = (of(DATA_SYNCED)?, of(SYNCED)?);
             let data = data.beside(all, &format!("fdatasync, {name}"), "fsync");
             Some(statement!(
-                "{name} by fdatasync {data}, by fsync {all}",
+                "{name} {all} by fsync, and by fdatasync {data}",
                 name,
                 data,
                 all = all.named(&format!("fsync, {name}"))
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(
             fathom_described::statements(&Write, all, |known| Write.findings(known)),
             "A block of 4 KiB in order takes in the page cache {2000} (in random order {4000}: {0.5} times as long), 1 MiB at once {100000}; \
-             on the device, fsync {100000}.\nTo have 4 KiB on the device takes in order by fdatasync {50000}, {0.5} times, by fsync {100000}.\n"
+             on the device, fsync {100000}.\nTo have 4 KiB on the device takes in order {100000} by fsync, and by fdatasync {50000}, {0.5} times.\n"
         );
     }
 }

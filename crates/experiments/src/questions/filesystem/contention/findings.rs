@@ -48,6 +48,9 @@ fn order(known: &Known) -> Option<Finding> {
     let mut times: Vec<(&str, Found)> =
         curves.iter().filter_map(|(pattern, curve)| Some((*pattern, at(curve, most)?))).collect();
     sorting::by_number(&mut times, |(_, time)| time.value);
+    if let Some(alike) = without_order(&times, most) {
+        return Some(alike);
+    }
     let each = times.iter().enumerate().map(|(place, (pattern, time))| {
         let is_like = place > 0 && time.differs_from(&times[place - 1].1) == Some(false);
         let like = if is_like { ", not significantly different from the one before" } else { "" };
@@ -64,6 +67,23 @@ fn order(known: &Known) -> Option<Finding> {
         "A block by pattern with {most} processes, the quickest first: {each}.",
         most = most.to_string(),
         each
+    ))
+}
+
+/// That the patterns cost alike, where none differs significantly from another: they have no order then.
+fn without_order(times: &[(&str, Found)], most: u64) -> Option<Finding> {
+    let differ =
+        |(_, one): &(&str, Found)| times.iter().any(|(_, other)| one.differs_from(other) != Some(false));
+    let ([(least, shortest), .., (greatest, longest)], true) = (times, most > 1) else { return None };
+    if times.iter().any(differ) {
+        return None;
+    }
+    Some(finding!(
+        Question::Contention,
+        "A block takes {shortest} to {longest} by pattern with {most} processes: none is significantly different from another.",
+        shortest = shortest.named(&format!("{least}, with the most")),
+        longest = longest.named(&format!("{greatest}, with the most")),
+        most = most.to_string()
     ))
 }
 
@@ -215,6 +235,22 @@ fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
 mod tests {
     use super::*;
     use fathom_core::statistics::{Interval, Measured};
+
+    #[test]
+    fn patterns_that_none_tells_apart_have_no_order() {
+        let of = |value: f64| fathom_described::found_within(0.05, value, Dimension::Of(Unit::Nanoseconds));
+        let told = |values: [f64; 3]| {
+            let times = values.map(|value| ("a pattern", of(value)));
+            without_order(&times, 50).map(|finding| finding.statement.plain())
+        };
+        assert_eq!(
+            told([527.0, 530.0, 543.0]).as_deref(),
+            Some(
+                "A block takes {527} to {543} by pattern with 50 processes: none is significantly different from another."
+            )
+        );
+        assert_eq!(told([527.0, 560.0, 620.0]), None, "the first differs from the last");
+    }
 
     #[test]
     fn a_slope_that_may_be_of_one_after_the_other_is_not_shown_to_be() {
