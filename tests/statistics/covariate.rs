@@ -153,7 +153,9 @@ impl DevicePopulation {
         let fit = CovariateFit::of(&places, Interval { low: 0.0, high: 1.0 }, None);
         if let Some(fit) = fit {
             for (each, distance) in observed.iter_mut().zip(&read) {
-                each.iter_mut().for_each(|value| *value *= fit.factor(*distance));
+                for value in each {
+                    *value *= fit.factor(*distance);
+                }
             }
         }
         let moved = estimate(&observed).expect("sound");

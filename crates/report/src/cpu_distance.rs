@@ -24,18 +24,13 @@ pub(super) fn weighting(results: &Results) -> Option<String> {
     ))
 }
 
-/// A share of the time, in two digits: it is of a few moves.
-fn share(share: f64) -> String {
-    let percent = share * 100.0;
-    let decimals = (1.0 - percent.log10().floor()).clamp(0.0, 2.0) as usize;
-    format!("{percent:.decimals$} %")
-}
-
 /// That the CPUs were moved; `None` if they were at one distance, or were not looked at.
 pub(super) fn moved(results: &Results) -> Option<String> {
     let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
     let settings = &results.run.header.settings;
-    let of = |distance: &CpuDistance| format!("{} for {}", line(distance), share(distance.share));
+    let of = |distance: &CpuDistance| {
+        format!("{} for {}", line(distance), quantities::percent_of_few(distance.share))
+    };
     let mut each = distances.distances.iter().map(of);
     let first = format!("{} of the time", each.next()?);
     let each: Vec<String> = [first].into_iter().chain(each).collect();
@@ -132,7 +127,7 @@ fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<String> 
     Some(format!(
         "in this run not at all times: a line took {}{more} between them for {} of the time, and at least {}",
         quantities::value(Unit::Nanoseconds, least),
-        self::share(share),
+        quantities::percent_of_few(share),
         quantities::value(Unit::Nanoseconds, shortest)
     ))
 }
@@ -261,12 +256,15 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{beyond_a_cache, nearness, open, share};
+    use super::{beyond_a_cache, nearness, open};
     use fathom_engine::results::CpuDistance;
 
     #[test]
     fn a_share_of_the_time_has_two_digits() {
-        assert_eq!([0.865, 0.1298, 0.0546, 0.00546].map(share), ["86 %", "13 %", "5.5 %", "0.55 %"]);
+        assert_eq!(
+            [0.864, 0.1298, 0.0546, 0.00546].map(super::quantities::percent_of_few),
+            ["86 %", "13 %", "5.5 %", "0.55 %"]
+        );
     }
 
     #[test]

@@ -197,8 +197,8 @@ impl Levels {
             (result - share * before.value) / (1.0 - share)
         };
         let apart = |near: f64, far: f64| (far / near).ln().abs();
-        let left = apart(alone(first, own.value), alone(last, far.value));
-        let is_of_both = left < apart(own.value, far.value) / 2.0;
+        let nearer = apart(alone(first, own.value), alone(last, far.value));
+        let is_of_both = nearer < apart(own.value, far.value) / 2.0;
         (first == at && rises && is_of_both).then_some(before)
     }
 }

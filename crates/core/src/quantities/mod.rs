@@ -203,6 +203,12 @@ pub fn plus_minus(share: f64) -> String {
     format!("±{} %", digits::value(percent, digits::power(percent.abs()) - 1))
 }
 
+/// A share of one that rests on few events, in two digits: `86 %`, `0.55 %`.
+pub fn percent_of_few(share: f64) -> String {
+    let percent = share * 100.0;
+    format!("{} %", digits::value(percent, digits::power(percent.abs()) - 1))
+}
+
 /// A precision as it was asked for: `±5 %`.
 pub fn target(share: f64) -> String {
     format!("±{}", tick(Unit::PartsPerMillion, (share * 1e6).round()))
