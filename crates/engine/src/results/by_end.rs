@@ -185,7 +185,9 @@ fn shown(point: &PointResult, whole: &WholeRun) -> Option<(Prediction, Vec<Optio
         if is_shown(then, &now) { (now.term, now.core) } else { (then.clone(), None) }
     };
     let (terms, cores): (Vec<Term>, Vec<_>) = pairs.map(is_other).unzip();
-    (terms != before.terms).then_some((Prediction { terms }, cores))
+    let (is_other, by_end) = (terms != before.terms, Prediction { terms });
+    // What a term takes off was drawn from figures that may have become others in another measure: nothing is known of less than nothing.
+    (is_other && by_end.total() > 0.0).then_some((by_end, cores))
 }
 
 /// Whether a term is shown to be what it is now: not where it differs by more than [`CLOSE`] from what it was and the interval of the figure
@@ -215,7 +217,7 @@ mod tests {
     use crate::results::planted::{self, Plant as _};
     use crate::results::{CoreState, Outcome};
     use fathom_core::experiment::At::{Any, Name};
-    use fathom_core::experiment::{Dimension, Point, Selector};
+    use fathom_core::experiment::{Basis, Dimension, Point, Selector};
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::Estimate;
 
@@ -252,6 +254,20 @@ mod tests {
         by_end.learn(STACKS.experiment, &STACKS.point(&[]), stacks);
         mark(std::slice::from_mut(&mut result), &WholeRun::of_one_state(&by_end));
         result
+    }
+
+    /// A rate less what waiting takes of it left -590 MB/s by the end of a run.
+    #[test]
+    fn a_prediction_is_never_of_less_than_nothing_by_the_end() {
+        let (machine, mut moved) = (planted::machine(), thread(Some(10.0)));
+        let mut known = Known::new(&machine, None);
+        STACKS.plant(&mut known, 4.0);
+        let by_end = moved.by_end.take().expect("another").total();
+        let before = moved.prediction.take().expect("one");
+        let taken = Basis::assumed(f64::midpoint(by_end, before.total()), "what waiting takes");
+        moved.prediction = Some(before.software("minus what waiting takes", -1.0, taken));
+        mark(std::slice::from_mut(&mut moved), &WholeRun::of_one_state(&known));
+        assert!(moved.by_end.is_none(), "{:?}", moved.by_end);
     }
 
     #[test]

@@ -87,7 +87,7 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
     }
     let steps = CurveSteps::of(curve)?;
     let (slope, grows) =
-        slope(calls, known).unwrap_or_else(|| (in_all(curve), grows_by_steps(curve, &steps)));
+        slope(calls, known).unwrap_or_else(|| (in_all(curve, calls, known), grows_by_steps(curve, &steps)));
     let all_rise = steps.rises.len() == curve.len() - 1;
     let (clause, kind) = if all_rise {
         (statement!("every step is significant{largest}", largest = largest(&steps)), MechanismKind::Effect)
@@ -175,7 +175,9 @@ fn grows_by_steps(curve: &[(u64, Found)], steps: &CurveSteps) -> bool {
 }
 
 /// What all arguments together add, where their calls lie on no line.
-fn in_all(curve: &[(u64, Found)]) -> Statement {
+fn in_all(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Statement {
+    let all = calls.all(known);
+    let form = all.first().and_then(|(point, _)| point.name_of("form")).unwrap_or_default();
     let more = curve
         .first()
         .zip(curve.last())
@@ -185,7 +187,7 @@ fn in_all(curve: &[(u64, Found)]) -> Statement {
             "{many} cost {more} more than {few}, on no line; ",
             few = few.to_string(),
             many = many.to_string(),
-            more = more.named("a call with the most arguments beyond one with the fewest")
+            more = more.named(&format!("a call with the most arguments beyond one with the fewest, {form}"))
         )
     })
 }

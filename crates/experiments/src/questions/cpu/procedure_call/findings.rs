@@ -62,6 +62,9 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
     )
 }
 
+/// The share of the greatest step below which a step is none.
+const NO_STEP: f64 = 0.01;
+
 /// What all arguments of a form add, and by what steps, where their calls lie on no line: then one more has no one cost.
 fn by_steps(form: &str, known: &Known) -> Option<Finding> {
     let along = known.found_along(ABOUT.name, &point(form, 0), &ARGUMENTS);
@@ -76,16 +79,25 @@ fn by_steps(form: &str, known: &Known) -> Option<Finding> {
         "as the ABI passes it to calls that may overlap"
     };
     let bare = |of: Found, name: &str| Found::bare(of.value, of.dimension).named(name);
+    let most_step = bare(most, &format!("the greatest step, {passed}"));
+    let steps = if least.value > NO_STEP * most.value {
+        statement!(
+            "in steps from {least} to {most}",
+            least = bare(least, &format!("the least step, {passed}")),
+            most = most_step
+        )
+    } else {
+        statement!("up to {most} with one of them and nothing with another", most = most_step)
+    };
     Some(
         finding!(
             Question::Argument,
             "One more argument, {passed}, has no one cost, because the calls lie on no line: from {few} to {many} arguments a call takes \
-             {more} more, in steps from {least} to {most}.",
+             {more} more, {steps}.",
             few = few.to_string(),
             many = many.to_string(),
             more = last.minus(*first).named(&format!("all arguments, {passed}")),
-            least = bare(least, &format!("the least step, {passed}")),
-            most = bare(most, &format!("the greatest step, {passed}"))
+            steps
         )
         .about(form),
     )
@@ -242,7 +254,7 @@ mod tests {
         assert!(
             text.contains(
                 "has no one cost, because the calls lie on no line: from 0 to 3 arguments a call takes {1}"
-            ) && text.contains("more, in steps from {0} to {0.75}."),
+            ) && text.contains("more, up to {0.75} with one of them and nothing with another."),
             "{text}"
         );
     }
