@@ -73,9 +73,12 @@ fn a_report_says_how_the_device_was_and_what_was_observed() {
         |share: f64| crate::reported::in_form(&Results::of(&results(share)), fathom::report::Form::Markdown);
     let moved = page(1.0);
     assert!(
-        moved.contains("One figure follows it visibly and is stated at the usual time (§ in tables)"),
+        moved.contains("One figure follows it visibly and is stated at the usual time (\\# in tables)"),
         "{moved}"
     );
-    assert!(moved.contains("on one CPU §") && moved.contains("§: while a direct read takes 39"), "{moved}");
-    assert!(!page(0.0).contains('§'));
+    assert!(
+        moved.contains("on one CPU \\#") && moved.contains("\\#: while a direct read takes 39"),
+        "{moved}"
+    );
+    assert!(!page(0.0).contains("\\#: while"));
 }

@@ -10,7 +10,7 @@ use fathom_engine::results::{AtUsual, Covariate, PointResult};
 pub(super) const MARK: &str = "†";
 
 /// The sign behind the name of a figure at the usual time of the device.
-pub(super) const DEVICE_MARK: &str = "§";
+pub(super) const DEVICE_MARK: &str = "#";
 
 /// The sign with its space, if the point's figure is at what is usual; else nothing.
 pub(super) fn mark(point: &PointResult) -> String {
@@ -83,6 +83,25 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_sign_means_two_things() {
+        let sources = [
+            include_str!("at_usual.rs"),
+            include_str!("occupancy.rs"),
+            include_str!("denied.rs"),
+            include_str!("article/quotation.rs"),
+        ];
+        let lines = sources.iter().flat_map(|source| source.lines());
+        let signs = lines.filter_map(|line| {
+            let (name, sign) = line.split_once(": &str = \"")?;
+            let is_sign = name.ends_with("MARK") || name.ends_with("CAVEAT");
+            is_sign.then(|| sign.trim_end_matches("\";"))
+        });
+        let mut signs: Vec<&str> = signs.filter(|sign| sign.chars().count() == 1).collect();
+        signs.sort_unstable();
+        assert!(signs.len() > 5 && signs.windows(2).all(|pair| pair[0] != pair[1]), "{signs:?}");
+    }
 
     #[test]
     fn a_picture_says_how_many_marks_are_at_the_usual_frequency_only_if_some_are_not() {
