@@ -3,14 +3,13 @@
 //!
 //! Numbers are not rounded. An absent number is `null`: it is never 0, never left out, and NaN cannot occur.
 
+mod at_usual;
 mod point;
 mod statement;
 mod time;
 
-use self::point::{
-    CoreSharedReport, CpuDistanceReport, DeviceTimeReport, PointReport, core_shared, cpu_distances,
-    device_time, point,
-};
+use self::at_usual::{DeviceTimeReport, device_time};
+use self::point::{CoreSharedReport, CpuDistanceReport, PointReport, core_shared, cpu_distances, point};
 use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
 use self::time::{BeginningReport, TimeReport, beginning, time};
 use super::beside::{self, Published};

@@ -1,5 +1,6 @@
 //! A point as JSON.
 
+use super::at_usual::{AtDeviceReport, AtFrequencyReport, at_device, at_frequency};
 use crate::csv;
 use crate::usual::{UsualFigures, UsualReport};
 use fathom_core::experiment::registry::OtherVersion;
@@ -7,8 +8,8 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    AtUsual, CoreShared, CpuDistance, CpuDistances, DeviceTime, Disturbance, MachineState, Outcome,
-    PointCore, PointDistance, PointResult, Results, StatePart, ticks_and_cycles,
+    CoreShared, CpuDistance, CpuDistances, Disturbance, MachineState, Outcome, PointCore, PointDistance,
+    PointResult, Results, StatePart, ticks_and_cycles,
 };
 use serde::Serialize;
 
@@ -95,58 +96,6 @@ fn states(result: &PointResult) -> Vec<StateReport> {
 }
 
 /// The frequency to which trials were moved, by how much their cost follows it, and the estimate without that.
-#[derive(Serialize)]
-struct AtFrequencyReport {
-    hz: f64,
-    trials_hz_low: f64,
-    trials_hz_high: f64,
-    share: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    share_low: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    share_high: Option<f64>,
-    as_observed: Option<WithInterval>,
-}
-
-fn at_frequency(moved: &AtUsual) -> AtFrequencyReport {
-    let [trials_hz_low, trials_hz_high] = moved.trials;
-    AtFrequencyReport {
-        hz: moved.usual,
-        trials_hz_low,
-        trials_hz_high,
-        share: moved.share,
-        share_low: moved.share_interval.map(|ends| ends.low),
-        share_high: moved.share_interval.map(|ends| ends.high),
-        as_observed: moved.as_observed.as_ref().map(WithInterval::of),
-    }
-}
-
-#[derive(Serialize)]
-struct AtDeviceReport {
-    read_ns: f64,
-    trials_read_ns_low: f64,
-    trials_read_ns_high: f64,
-    share: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    share_low: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    share_high: Option<f64>,
-    as_observed: Option<WithInterval>,
-}
-
-fn at_device(moved: &AtUsual) -> AtDeviceReport {
-    let [trials_read_ns_low, trials_read_ns_high] = moved.trials;
-    AtDeviceReport {
-        read_ns: moved.usual,
-        trials_read_ns_low,
-        trials_read_ns_high,
-        share: moved.share,
-        share_low: moved.share_interval.map(|ends| ends.low),
-        share_high: moved.share_interval.map(|ends| ends.high),
-        as_observed: moved.as_observed.as_ref().map(WithInterval::of),
-    }
-}
-
 #[derive(Serialize)]
 struct MethodReport<'run> {
     id: &'run str,
@@ -390,19 +339,6 @@ pub(super) fn cpu_distances(distances: &CpuDistances) -> Vec<CpuDistanceReport> 
         looks: distance.looks,
     };
     distances.distances.iter().map(of).collect()
-}
-
-#[derive(Serialize)]
-pub(super) struct DeviceTimeReport {
-    read_ns: f64,
-    low_ns: f64,
-    high_ns: f64,
-    trials: usize,
-}
-
-pub(super) fn device_time(device: &DeviceTime) -> DeviceTimeReport {
-    let (low_ns, high_ns) = (device.most_ns.low, device.most_ns.high);
-    DeviceTimeReport { read_ns: device.usual_ns, low_ns, high_ns, trials: device.trials }
 }
 
 pub(super) fn core_shared(core: &CoreShared) -> CoreSharedReport {
