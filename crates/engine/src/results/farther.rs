@@ -71,7 +71,7 @@ fn line(at: &CpuDistance, name: &str) -> Figure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Outcome, PointDistance, planted};
+    use crate::results::{Outcome, planted};
     use fathom_core::statistics::{Estimate, Interval};
 
     /// A point that takes this at 32 ns, within a twentieth, and that at 167 ns.
@@ -80,17 +80,9 @@ mod tests {
             let interval = Some(Interval { low: 0.95 * value, high: 1.05 * value });
             Estimate { value, interval, level: 0.95, trials: 9, observations: 9, min: None, max: None }
         };
-        let at = |line_ns: f64| CpuDistance { line_ns, share: 0.5, looks: 100, is_usual: line_ns < 100.0 };
         PointResult {
             outcome: Outcome::Value(estimate(near)),
-            cpu_distance: Some(PointDistance {
-                at: at(32.0),
-                of_several: true,
-                trials: 9,
-                other: Some((at(167.0), estimate(far), 9)),
-                predicted_there: None,
-                medians: [vec![], vec![]],
-            }),
+            cpu_distance: planted::at_distances(32.0, Some((167.0, estimate(far)))),
             ..planted::result("cpu/false_sharing", estimate(near), None)
         }
     }

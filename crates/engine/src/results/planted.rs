@@ -1,6 +1,6 @@
 //! Figures that tests plant for rules to judge.
 
-use super::{CoreState, Disturbance, Evidence, Outcome, PointCore, PointResult};
+use super::{CoreState, CpuDistance, Disturbance, Evidence, Outcome, PointCore, PointDistance, PointResult};
 use crate::record::{BlockVisit, Trial, TrialOutcome};
 use fathom_core::experiment::registry;
 use fathom_core::experiment::{At, Dimension, Known, Placement, Point, Prediction, Selector};
@@ -70,6 +70,23 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         miss_mechanism: None,
         denied_by: None,
     }
+}
+
+/// CPUs between which a line takes this, near where it is less than 100 ns, as at most times.
+pub fn cpus_apart(line_ns: f64) -> CpuDistance {
+    CpuDistance { line_ns, share: 0.5, looks: 100, is_usual: line_ns < 100.0 }
+}
+
+/// The distances of a point with a figure at the first, and another at the second if there is one.
+pub fn at_distances(near_ns: f64, far: Option<(f64, Estimate)>) -> Option<PointDistance> {
+    Some(PointDistance {
+        at: cpus_apart(near_ns),
+        of_several: true,
+        trials: 9,
+        other: far.map(|(line_ns, estimate)| (cpus_apart(line_ns), estimate.clone(), estimate.trials)),
+        predicted_there: None,
+        medians: [vec![], vec![]],
+    })
 }
 
 /// The core of a point in this state, shared for half of the time.

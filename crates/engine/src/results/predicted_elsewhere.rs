@@ -67,7 +67,7 @@ fn again(point: &PointResult, at: &CpuDistance, known: &Known) -> Option<Predict
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Outcome, PointDistance, planted};
+    use crate::results::{Outcome, planted};
     use fathom_core::experiment::Experiment;
     use fathom_core::statistics::{Estimate, Interval};
 
@@ -79,21 +79,13 @@ mod tests {
     /// The first point of an experiment, with these values at 32 and 167 ns.
     fn point(experiment: &'static dyn Experiment, [near, far]: [f64; 2], known: &Known) -> PointResult {
         let about = experiment.about();
-        let at = |line_ns: f64| CpuDistance { line_ns, share: 0.5, looks: 100, is_usual: line_ns < 100.0 };
         let point = experiment.sweep(known.machine).remove(0);
         PointResult {
             prediction: experiment.predict(&point, known).ok(),
             point,
             method_version: about.version,
             outcome: Outcome::Value(estimate(near)),
-            cpu_distance: Some(PointDistance {
-                at: at(32.0),
-                of_several: true,
-                trials: 9,
-                other: Some((at(167.0), estimate(far), 9)),
-                predicted_there: None,
-                medians: [vec![], vec![]],
-            }),
+            cpu_distance: planted::at_distances(32.0, Some((167.0, estimate(far)))),
             ..planted::result(about.name, estimate(near), None)
         }
     }

@@ -132,8 +132,8 @@ fn of_another_method<'run>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::PointDistance;
     use crate::results::planted::{self, Plant as _};
-    use crate::results::{CpuDistance, PointDistance};
     use fathom_core::experiment::Basis;
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Estimate, Interval};
@@ -147,7 +147,6 @@ mod tests {
 
     /// Two threads that were predicted to read 66 GB/s, read 36 near each other, and this farther apart.
     fn reading(method: &str, far: Option<Estimate>) -> PointResult {
-        let at = |line_ns: f64| CpuDistance { line_ns, share: 0.5, looks: 100, is_usual: line_ns < 100.0 };
         let settings = [("threads", json!(2)), ("kind", json!("read")), ("method", json!(method))];
         let settings = settings.into_iter().chain([("level", json!("memory")), ("size", json!(1 << 27))]);
         let predicted = Prediction::new().hardware("one thread", 2.0, Basis::published(33e9, "a test"));
@@ -155,13 +154,10 @@ mod tests {
         PointResult {
             point: shared_path::TOGETHER.point(&settings.collect::<Vec<_>>()),
             unit: Unit::BytesPerSecond,
-            cpu_distance: Some(PointDistance {
-                at: at(32.9),
-                of_several: true,
+            cpu_distance: planted::at_distances(32.9, far.map(|far| (164.0, far))).map(|of| PointDistance {
                 trials: 8,
-                other: far.map(|far| (at(164.0), far.clone(), far.trials)),
-                predicted_there: None,
                 medians: [vec![36e9; 8], vec![]],
+                ..of
             }),
             ..planted::result(shared_path::TOGETHER.experiment, own, Some(predicted))
         }

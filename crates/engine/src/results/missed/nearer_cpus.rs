@@ -31,10 +31,10 @@ pub(super) fn of(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
 mod tests {
     use super::super::explain;
     use super::super::tests::result;
+    use crate::results::PointResult;
     use crate::results::by_end::WholeRun;
     use crate::results::missed::{Explanation, Figures};
     use crate::results::planted::{self, Plant as _};
-    use crate::results::{CpuDistance, PointDistance, PointResult};
     use fathom_core::experiment::{At::Any, Basis, Known, Placement, Prediction, Selector};
     use fathom_core::quantity::Unit;
     use fathom_core::statistics::{Estimate, Interval};
@@ -51,7 +51,6 @@ mod tests {
         let machine = planted::machine();
         let settings = [("threads", json!(2)), ("kind", json!("read")), ("method", json!("avx2"))];
         let settings = settings.into_iter().chain([("level", json!("memory")), ("size", json!(1 << 27))]);
-        let at = |line_ns: f64| CpuDistance { line_ns, share: 0.5, looks: 100, is_usual: line_ns < 100.0 };
         let interval = Some(Interval { low: 0.95 * far, high: 1.05 * far });
         let estimate =
             Estimate { value: far, interval, level: 0.95, trials: 8, observations: 80, min: None, max: None };
@@ -59,14 +58,7 @@ mod tests {
         let mut points = [PointResult {
             experiment: TOGETHER.experiment.to_owned(),
             point: TOGETHER.point(&settings.collect::<Vec<_>>()),
-            cpu_distance: Some(PointDistance {
-                at: at(32.9),
-                of_several: true,
-                trials: 8,
-                other: Some((at(164.0), estimate, 8)),
-                predicted_there: None,
-                medians: [vec![], vec![]],
-            }),
+            cpu_distance: planted::at_distances(32.9, Some((164.0, estimate))),
             ..result(Unit::BytesPerSecond, 29e9, predicted)
         }];
         let known = Known::new(&machine, None);
