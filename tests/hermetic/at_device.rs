@@ -1,10 +1,11 @@
-//! Figures at the usual time of the device: runs whose device is slower at times, with work that follows it wholly, by a part and not at all.
+//! Values at the usual time of the device: runs whose device is slower at times, with work that follows it wholly, by a part and not at all.
 
 use crate::described::{measured, planned_of};
 use fathom::experiment::Point;
 use fathom::record::Run;
-use fathom::results::{Covariate, PointResult, Results};
+use fathom::results::{PointResult, Results};
 use fathom::sampling::{DeviceReadings, Observations, Sample};
+use fathom::statistics::Estimate;
 use fathom::verify::population::Chance;
 
 /// What a direct read usually takes, nanoseconds, and what the operation costs meanwhile.
@@ -34,9 +35,8 @@ fn first(run: &Run) -> PointResult {
     Results::of(run).points[0].clone()
 }
 
-/// How far the ends of a point's figure are from its value, and from the truth.
-fn reach(point: &PointResult) -> (f64, bool) {
-    let estimate = point.estimate().expect("a figure");
+/// How far the ends of a value are from it, and whether they hold the truth.
+fn reach(estimate: &Estimate) -> (f64, bool) {
     let ends = estimate.interval.expect("enough trials");
     ((ends.high - ends.low) / 2.0 / estimate.value, ends.contains(COST_NS))
 }
@@ -45,40 +45,34 @@ fn reach(point: &PointResult) -> (f64, bool) {
 const AT_TIMES: [f64; 10] = [1.0, 1.0, 1.24, 1.0, 1.0, 1.5, 1.0, 1.24, 1.0, 1.0];
 
 #[test]
-fn what_waits_for_a_device_is_known_at_its_usual_time() {
+fn what_waits_for_a_device_has_a_second_value_at_its_usual_time() {
     for share in [0.5, 1.0] {
         let point = first(&run(share, &AT_TIMES, 3));
-        let moved = point.at_device().expect("its trials show it");
-        assert!(moved.covariate == Covariate::DeviceTime && point.at_frequency().is_none());
-        assert!((moved.usual / READ_NS - 1.0).abs() < 0.02, "{moved:?}");
-        assert!((moved.share - share).abs() < 0.15, "{moved:?}");
-        let (half, holds) = reach(&point);
-        assert!(holds && half < 0.03, "{share}: {:?}", point.estimate());
-        let observed = moved.as_observed.as_ref().and_then(|observed| observed.interval).expect("enough");
-        assert!((observed.high - observed.low) / 2.0 / COST_NS > 2.0 * half, "{share}: {observed:?} {half}");
+        let at = point.at_device.as_ref().expect("its trials show it");
+        assert!((at.moved.usual / READ_NS - 1.0).abs() < 0.02, "{at:?}");
+        assert!((at.moved.share - share).abs() < 0.15, "{at:?}");
+        let (half, holds) = reach(&at.estimate);
+        assert!(holds && half < 0.03, "{share}: {at:?}");
+        let observed = point.estimate().expect("a figure");
+        assert!(reach(observed).0 > 2.0 * half, "{share}: {observed:?} {half}");
+        assert_eq!(Some(observed), at.moved.as_observed.as_ref(), "the figure is as it was observed");
     }
 }
 
 #[test]
-fn what_does_not_follow_the_device_stays_as_it_was_observed() {
+fn what_does_not_follow_the_device_has_none() {
     let point = first(&run(0.0, &AT_TIMES, 4));
-    assert!(point.at_device().is_none() && reach(&point).1, "{:?}", point.at_usual);
-    assert!(first(&run(1.0, &[1.0; 4], 5)).at_device().is_none(), "four trials show nothing");
+    assert!(point.at_device.is_none() && reach(point.estimate().expect("a figure")).1, "{point:?}");
+    assert!(first(&run(1.0, &[1.0; 4], 5)).at_device.is_none(), "four trials show nothing");
 }
 
 #[test]
-fn a_report_says_how_the_device_was_and_what_was_observed() {
+fn a_report_has_a_row_for_it_and_says_how_the_device_was() {
     let results = |share: f64| run(share, &AT_TIMES, 3);
     let page =
         |share: f64| crate::reported::in_form(&Results::of(&results(share)), fathom::report::Form::Markdown);
     let moved = page(1.0);
-    assert!(
-        moved.contains("One figure follows it visibly and is stated at the usual time (\\# in tables)"),
-        "{moved}"
-    );
-    assert!(
-        moved.contains("on one CPU \\#") && moved.contains("\\#: while a direct read takes 39"),
-        "{moved}"
-    );
-    assert!(!page(0.0).contains("\\#: while"));
+    assert!(moved.contains("Of 1 value of such work one follows the reads visibly"), "{moved}");
+    assert!(moved.contains("| while a direct read takes 3"), "{moved}");
+    assert!(!page(0.0).contains("a direct read takes"));
 }

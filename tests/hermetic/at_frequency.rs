@@ -77,7 +77,7 @@ const MOVING: [f64; 9] = [2.5, 2.6, 2.65, 2.7, 2.7, 2.7, 2.75, 2.8, 2.9];
 fn what_follows_the_frequency_by_whatever_share_is_known_at_the_usual_one() {
     for share in [0.4, 0.7, 1.0] {
         let point = first(&run("cpu/unknown", share, &MOVING, 3));
-        let moved = point.at_frequency().cloned().expect("the trials show it");
+        let moved = point.at_frequency.clone().expect("the trials show it");
         assert!(
             (moved.share - share).abs() < 0.01 && (moved.usual / 1e9 / USUAL - 1.0).abs() < 0.002,
             "{moved:?}"
@@ -99,7 +99,7 @@ fn what_follows_the_frequency_by_whatever_share_is_known_at_the_usual_one() {
 fn what_does_not_follow_it_stays_as_it_was_observed_whatever_its_kind() {
     for experiment in ["cpu/unknown", "cpu/arithmetic"] {
         let point = first(&run(experiment, 0.0, &MOVING, 4));
-        assert_eq!(point.at_frequency(), None, "{experiment}");
+        assert_eq!(point.at_frequency, None, "{experiment}");
         assert!(reach(&point).1, "{experiment}: {:?}", point.estimate());
     }
 }
@@ -119,10 +119,10 @@ fn a_table_marks_what_is_at_the_usual_frequency_and_says_which_that_is() {
 #[test]
 fn where_the_frequency_never_moved_only_the_kind_of_the_operation_says_that_it_would_follow() {
     let steady = [USUAL; 9];
-    assert_eq!(first(&run("cpu/unknown", 1.0, &steady, 5)).at_frequency(), None);
+    assert_eq!(first(&run("cpu/unknown", 1.0, &steady, 5)).at_frequency, None);
     assert!(fathom::experiments::find("cpu/arithmetic").is_some_and(|method| method.about().version == 1));
     let point = first(&run("cpu/arithmetic", 1.0, &steady, 5));
-    let moved = point.at_frequency().cloned().expect("by its kind");
+    let moved = point.at_frequency.clone().expect("by its kind");
     assert_eq!((moved.share, moved.share_interval), (1.0, None));
     assert!(reach(&point).1);
 }
@@ -132,14 +132,14 @@ fn what_contradicts_no_known_share_is_moved_by_it_even_with_four_trials() {
     assert!(fathom::experiments::find("cpu/system_call").is_some());
     let few = &[2.5, 2.7, 2.7, 2.9];
     let kernel = first(&run("cpu/system_call", 0.97, few, 7));
-    let moved = kernel.at_frequency().cloned().expect("by its kind");
+    let moved = kernel.at_frequency.clone().expect("by its kind");
     let range = moved.share_interval.expect("a range");
     assert!(moved.is_by_kind() && (range.low, range.high) == (0.9, 1.0), "{moved:?}");
     let (half, holds) = reach(&kernel);
     assert!(holds && half < 0.01, "{:?}", kernel.estimate());
-    assert_eq!(first(&run("cpu/unknown", 0.97, few, 7)).at_frequency(), None, "four trials show no share");
+    assert_eq!(first(&run("cpu/unknown", 0.97, few, 7)).at_frequency, None, "four trials show no share");
     let other =
-        first(&run("cpu/system_call", 0.5, &MOVING, 7)).at_frequency().cloned().expect("nine trials show it");
+        first(&run("cpu/system_call", 0.5, &MOVING, 7)).at_frequency.clone().expect("nine trials show it");
     assert!(!other.is_by_kind() && (other.share - 0.5).abs() < 0.05, "{other:?}");
 }
 

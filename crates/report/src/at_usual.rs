@@ -1,83 +1,79 @@
-//! The signs of figures that are stated at the run's usual frequency of the core, or at the usual time of its device, and not as they were
-//! observed.
+//! The sign of figures that are stated at the run's usual frequency of the core, and not as they were observed; and the name of values at the
+//! usual time of the device.
 
 use super::words;
-use fathom_core::quantities::{self, Measure};
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_engine::results::{AtUsual, Covariate, PointResult};
+use fathom_engine::results::{AtUsual, PointAtDevice, PointResult, Results};
 
-/// The sign behind the name of a figure at the usual frequency.
+/// The sign behind the name of such a figure.
 pub(super) const MARK: &str = "†";
 
-/// The sign behind the name of a figure at the usual time of the device.
-pub(super) const DEVICE_MARK: &str = "#";
-
-/// The sign with its space, if the point's figure is at what is usual; else nothing.
+/// The sign with its space, if the point's figure is at the usual frequency; else nothing.
 pub(super) fn mark(point: &PointResult) -> String {
-    let Some(moved) = &point.at_usual else { return String::new() };
-    let mark = match moved.covariate {
-        Covariate::CoreFrequency => MARK,
-        Covariate::DeviceTime => DEVICE_MARK,
-    };
-    format!(" {mark}")
+    if point.at_frequency.is_some() { format!(" {MARK}") } else { String::new() }
 }
 
-/// The meaning of the signs below a table; empty if no point has one.
+/// The meaning of the sign below a table; empty if no point has it.
 pub(super) fn legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
-    let all: Vec<&AtUsual> = points.into_iter().filter_map(|point| point.at_usual.as_ref()).collect();
-    let first = |covariate| all.iter().find(|moved| moved.covariate == covariate);
-    let frequency = first(Covariate::CoreFrequency).map(|moved| {
-        format!("{MARK}: at {}, the core's usual frequency", quantities::frequency(moved.usual))
-    });
-    let device = first(Covariate::DeviceTime).map(|moved| {
-        format!("{DEVICE_MARK}: while a direct read takes {}, the device's usual time", time(moved.usual))
-    });
-    let signs: Vec<String> = frequency.into_iter().chain(device).collect();
-    if signs.is_empty() { String::new() } else { format!(" {}; others as observed.", signs.join("; ")) }
+    let moved = points.into_iter().find_map(|point| point.at_frequency.as_ref());
+    moved.map_or_else(String::new, |moved| {
+        let hz = quantities::frequency(moved.usual);
+        format!(" {MARK}: at {hz}, the core's usual frequency; others as observed.")
+    })
 }
 
-/// The time of a direct read.
-pub(super) fn time(ns: f64) -> String {
-    quantities::value(Unit::Nanoseconds, ns)
-}
-
-/// What a caption says of a picture of which some marks are at the usual frequency and others as observed; empty if all are alike. The same
-/// of the usual time of the device.
+/// What a caption says of a picture of which some marks are at the usual frequency and others as observed; empty if all are alike.
 pub(super) fn of_picture(points: &[&PointResult]) -> String {
-    let usual =
-        |of: fn(&PointResult) -> Option<&AtUsual>| points.iter().find_map(|point| Some(of(point)?.usual));
-    let moved =
-        |of: fn(&PointResult) -> Option<&AtUsual>| points.iter().filter(|point| of(point).is_some()).count();
-    let of_frequency = usual(PointResult::at_frequency).map_or_else(String::new, |hz| {
-        let at = format!("at {}, the core's usual frequency", quantities::frequency(hz));
-        of_marks(moved(PointResult::at_frequency), points.len(), &at)
-    });
-    let of_device = usual(PointResult::at_device).map_or_else(String::new, |ns| {
-        let at = format!("at the device's usual time, {} for a direct read", time(ns));
-        of_marks(moved(PointResult::at_device), points.len(), &at)
-    });
-    of_frequency + &of_device
+    let all = || points.iter().filter_map(|point| point.at_frequency.as_ref());
+    let moved = all().next();
+    moved.map_or_else(String::new, |moved| {
+        of_marks(all().count(), points.len(), &quantities::frequency(moved.usual))
+    })
 }
 
-fn of_marks(moved: usize, all: usize, at: &str) -> String {
+fn of_marks(moved: usize, all: usize, frequency: &str) -> String {
     if moved == 0 || moved == all {
         return String::new();
     }
     let verb = if moved == 1 { "is" } else { "are" };
-    format!(" Of its {all} marks {moved} {verb} {at}; the others as observed.")
+    format!(
+        " Of its {all} marks {moved} {verb} at {frequency}, the core's usual frequency; the others as observed."
+    )
 }
 
-/// The note beside a figure at the usual time of the device: the figure as it was observed, whatever the device did.
-pub(super) fn note(point: &PointResult) -> Option<String> {
-    let moved = point.at_device()?;
-    let observed = moved.as_observed.as_ref()?;
-    let measure = Measure::of(point.unit, observed.value);
-    let [least, most] = moved.trials.map(time);
-    Some(format!(
-        "While a direct read of the device takes {}, its usual time. As observed, while it took {least} to {most}: {}.",
-        time(moved.usual),
-        words::with_interval(measure, observed)
-    ))
+/// The name of a value at the usual time of the device: `while a direct read takes 39.0 µs`.
+pub(super) fn while_the_device(at: &PointAtDevice) -> String {
+    format!("while a direct read takes {}", time(at.moved.usual))
+}
+
+/// The time of a direct read.
+fn time(ns: f64) -> String {
+    quantities::value(Unit::Nanoseconds, ns)
+}
+
+/// How many values there are at the usual time of the device, and how it varied; `None` where there is none.
+pub(super) fn of_device(results: &Results) -> Option<String> {
+    let device = results.device_time?;
+    let moved: Vec<&AtUsual> =
+        results.points.iter().filter_map(|point| Some(&point.at_device.as_ref()?.moved)).collect();
+    let read = |point: &&PointResult| point.waited_for_the_device;
+    let waiting = results.points.iter().filter(read).count();
+    let [usual, low, high] = [device.usual_ns, device.most_ns.low, device.most_ns.high].map(time);
+    (!moved.is_empty()).then(|| {
+        format!(
+            "Work that waits for the device reads 4 KiB of a small file directly just before and just after its observations: seven times each, \
+             of which the medians count. These reads took {low} to {high} in eight of ten of {} trials; what delayed them was not measured. \
+             A quarter of the trials lie closest around {usual}, the device's usual time. Of {} of such work {} the reads \
+             visibly: the trials show what share of the cost does (analysis of covariance, Cochran 1957). Each has a second row with the value \
+             that the line through its trials has at the usual time, with what the share leaves open in its interval. The first row is of \
+             all trials as they were observed, and everything that is said or computed rests on that. Reads like those readings follow them \
+             nearly wholly, so their second rows agree with each other for that reason.",
+            device.trials,
+            words::plural(waiting, "value"),
+            if moved.len() == 1 { "one follows".to_owned() } else { format!("{} follow", moved.len()) }
+        )
+    })
 }
 
 #[cfg(test)]
@@ -105,8 +101,11 @@ mod tests {
 
     #[test]
     fn a_picture_says_how_many_marks_are_at_the_usual_frequency_only_if_some_are_not() {
-        assert_eq!([of_marks(0, 7, "at 3 GHz"), of_marks(7, 7, "at 3 GHz")], ["", ""]);
-        assert!(of_marks(1, 7, "at 3 GHz").starts_with(" Of its 7 marks 1 is at 3 GHz"));
-        assert_eq!(of_marks(3, 7, "at 3 GHz"), " Of its 7 marks 3 are at 3 GHz; the others as observed.");
+        assert_eq!([of_marks(0, 7, "3 GHz"), of_marks(7, 7, "3 GHz")], ["", ""]);
+        assert!(of_marks(1, 7, "3 GHz").starts_with(" Of its 7 marks 1 is at 3 GHz"));
+        assert_eq!(
+            of_marks(3, 7, "3 GHz"),
+            " Of its 7 marks 3 are at 3 GHz, the core's usual frequency; the others as observed."
+        );
     }
 }

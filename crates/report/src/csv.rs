@@ -85,7 +85,7 @@ fn row<'run>(results: &Results, point: &'run PointResult) -> PointRow<'run> {
     let shared = point.shared().and_then(|shared| shared.interval);
     let cost = point.neighbour_cost();
     let (published, cycles) = (point.published.as_ref(), point.core_cycles.as_ref());
-    let moved = point.at_frequency().filter(|_| estimate.is_some());
+    let moved = point.at_frequency.as_ref().filter(|_| estimate.is_some());
     let of_observations = published.map(|published| published.observations);
     let in_clock =
         estimate.and_then(|median| ticks_and_cycles(results.run, results.core_hz, point.unit, median.value));

@@ -2,7 +2,7 @@
 //! hardware, software overhead, prediction and measurement, and a list of the points without a value, with the reason.
 
 use super::words::ABSENT;
-use super::{cpu_distance, occupancy, states, words};
+use super::{at_usual, cpu_distance, occupancy, states, words};
 use fathom_core::experiment::{AXIS_PLACEMENT, Part, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -49,6 +49,8 @@ pub(super) enum RowOf {
     CoreShared,
     /// Another distance of the two CPUs.
     OtherDistance,
+    /// The usual time of the device.
+    AtDevice,
 }
 
 /// Points of one experiment without a value, for one reason.
@@ -138,7 +140,8 @@ pub(super) fn range(point: &PointResult, prediction: &Prediction) -> Option<Stri
     Some(states::measure(point, value).range(prediction.total(), low, high))
 }
 
-/// The row of a point, or of each of its states, and another for its value while the core was shared, or at another distance of its CPUs. The unit of all figures is that of
+/// The row of a point, or of each of its states, and another for its value while the core was shared, at another distance of its CPUs, or at the usual time of
+/// the device. The unit of all figures is that of
 /// the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
     let value = figure(point).unwrap_or(0.0);
@@ -160,7 +163,10 @@ fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {
         }
     });
     let row = row(point, measure, placement_said);
-    of_states(row, measure).into_iter().chain(shared).chain(elsewhere).collect()
+    let at_device = point.at_device.as_ref();
+    let at_device =
+        at_device.map(|at| second(&at_usual::while_the_device(at), RowOf::AtDevice, &at.estimate));
+    of_states(row, measure).into_iter().chain(shared).chain(elsewhere).chain(at_device).collect()
 }
 
 /// The row of a point of several states as a row for each of them: beside each other they would take the room of the names.

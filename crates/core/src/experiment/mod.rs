@@ -322,7 +322,7 @@ pub trait Experiment: Sync {
     }
 
     /// Whether a point's operation waits for the device on which its files lie: how soon that answers is then read before and after the
-    /// observations, and figures are stated at the usual time of a read. Not of work that keeps the device busy itself meanwhile.
+    /// observations, and what follows it has a second value at the usual time of a read. Not of work that keeps the device busy itself meanwhile.
     fn waits_for_the_device(&self, _point: &Point) -> bool {
         false
     }

@@ -183,7 +183,7 @@ fn level(point: &PointResult, frequencies: &equal_frequency::FrequenciesByPoint)
         refuted: point.evidence.fails(),
         step: step(&point.samples),
         by_round: point.as_observed().to_vec(),
-        at_frequency: point.at_frequency().map(LevelAtFrequency::of),
+        at_frequency: point.at_frequency.as_ref().map(LevelAtFrequency::of),
         core_hz: observed.cloned().unwrap_or_default(),
     }
 }

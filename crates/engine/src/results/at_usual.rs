@@ -1,4 +1,4 @@
-//! Figures at the usual frequency of the core, or at the usual time of its device.
+//! Figures at the usual frequency of the core, and values at the usual time of the device.
 //!
 //! A core changes its frequency by steps of some per cent that last seconds to minutes, with its load, its heat and what other guests
 //! do. Every trial of short work times a chain of dependent additions next to each observation, so the frequency is known. A device
@@ -15,7 +15,7 @@ use fathom_core::statistics::{CovariateFit, Estimate, Interval};
 
 /// What trials were moved to the usual value of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Covariate {
+enum Covariate {
     /// The frequency of the core, hertz: the higher, the less a time is.
     CoreFrequency,
     /// The time of a direct read of the device, nanoseconds: the longer, the more a time is.
@@ -57,9 +57,7 @@ impl Covariate {
 /// A point's times at what is usual in the run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AtUsual {
-    /// What they follow.
-    pub covariate: Covariate,
-    /// Its usual value, to which they were moved, in its unit.
+    /// The usual value of what they follow, to which they were moved, in its unit.
     pub usual: f64,
     /// The least and the greatest value at its trials.
     pub trials: [f64; 2],
@@ -119,7 +117,6 @@ impl AtUsual {
             visit.scale(fit.factor(sign * distance));
         }
         Some(AtUsual {
-            covariate,
             usual,
             trials: [values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max)],
             share: covariate.sign() * fit.slope,

@@ -5,7 +5,6 @@
 //! logarithmic scales such a cost falls by one for each that the frequency rises. Where the frequency hardly changed the trials
 //! cannot tell, and it is decided by the kind of the operation: instructions that wait for nothing outside the core.
 
-use super::at_usual::Covariate;
 use super::point_estimate;
 use super::visit::{Visit, of_visits};
 use super::visits::Visits;
@@ -31,8 +30,7 @@ pub(super) fn estimate(
     if planned.unit != Unit::Nanoseconds {
         return None;
     }
-    if let Some(moved) = visits.at_usual.as_ref().filter(|moved| moved.covariate == Covariate::CoreFrequency)
-    {
+    if let Some(moved) = &visits.at_frequency {
         if moved.share_interval.is_some_and(|share| !share.contains(1.0)) {
             return None;
         }

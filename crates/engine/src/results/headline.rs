@@ -29,10 +29,6 @@ pub struct Headline {
 /// useful, and a few trials turn 20 % into it, while the last step from 3 % to 2 % takes dozens.
 pub(crate) const COARSE: f64 = 0.05;
 
-/// What is measured towards it: what the rest of a run shows of the machine, such as the usual time of its device, may widen an interval that
-/// reaches it only just (of sixty figures at the usual time of a device fifteen ended between 5.0 and 5.5 %).
-const SURELY_COARSE: f64 = 0.9 * COARSE;
-
 /// The estimate of a point from its trials so far, while the run goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InterimEstimate {
@@ -69,9 +65,8 @@ impl InterimEstimate {
         let headline = Headline::from(run, planned.unit, &valid.trials, &visits);
         let operations: Vec<&[f64]> = visits.chosen.iter().map(|visit| visit.operation.as_slice()).collect();
         let target = run.header.settings.precision;
-        let is_coarse =
-            headline.as_ref().and_then(Headline::reach).is_some_and(|reach| reach <= SURELY_COARSE);
-        let next = if is_coarse { target } else { target.max(SURELY_COARSE) };
+        let is_coarse = headline.as_ref().and_then(Headline::reach).is_some_and(|reach| reach <= COARSE);
+        let next = if is_coarse { target } else { target.max(COARSE) };
         let further = match &lack {
             Some(lack) => Some(lack.further),
             None => statistics::further_trials(&operations, &baselines(&visits.chosen), next),
@@ -97,7 +92,7 @@ impl Headline {
     pub fn from(run: &Run, unit: Unit, trials: &[&Trial], visits: &Visits) -> Option<Self> {
         let samples: Vec<&Sample> = trials.iter().filter_map(|trial| trial.sample()).collect();
         let (estimate, resolution) =
-            estimate(run, unit, &samples, (&visits.chosen, visits.at_usual.as_ref()))?;
+            estimate(run, unit, &samples, (&visits.chosen, visits.at_frequency.as_ref()))?;
         let baselines = baselines(&visits.chosen);
         Some(Headline {
             estimate,

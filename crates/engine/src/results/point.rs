@@ -1,6 +1,6 @@
 //! The result of one point: its outcome with its estimate, its prediction, its evidence.
 
-use super::at_usual::{AtUsual, Covariate};
+use super::at_usual::AtUsual;
 use super::core_cycles;
 use super::core_state::CoreState;
 use super::cpu_distance::CpuDistance;
@@ -13,7 +13,7 @@ use super::known_states::KnownStates;
 use super::mixture::{self, MachineState, Mixture};
 use super::outcome::{self, Outcome};
 use super::point_estimate;
-use super::point_states::{PointCore, PointDistance};
+use super::point_states::{PointAtDevice, PointCore, PointDistance};
 use super::processor_time::ProcessorTime;
 use super::published_statistics::PublishedStatistics;
 use super::unlike_cpus::{self, UnlikeCpu};
@@ -60,8 +60,12 @@ pub struct PointResult {
     pub samples: Vec<Vec<f64>>,
     /// The median of each of these trials with its round; with a baseline, less the baseline's median.
     pub by_round: Vec<(u32, f64)>,
-    /// How these observations were moved to the usual frequency of the core, or time of the device; `None` if they are as they were observed.
-    pub at_usual: Option<AtUsual>,
+    /// How these observations were moved to the usual frequency of the core; `None` if they are as they were observed.
+    pub at_frequency: Option<AtUsual>,
+    /// The value at the usual time of the device; `None` of work that does not wait for it, or does not follow it visibly.
+    pub at_device: Option<PointAtDevice>,
+    /// Whether its trials read the device, because its work waits for it.
+    pub waited_for_the_device: bool,
     /// Whether every operation was an observation by itself.
     pub each: bool,
     /// Percentiles that the sample can support, as (level, value); only if each operation was observed.
@@ -141,24 +145,14 @@ impl PointResult {
         Some(if own.0.line_ns <= other.0.line_ns { [own, other] } else { [other, own] })
     }
 
-    /// How it was moved to the usual frequency of the core; `None` if it was not.
-    pub fn at_frequency(&self) -> Option<&AtUsual> {
-        self.at_usual.as_ref().filter(|moved| moved.covariate == Covariate::CoreFrequency)
-    }
-
-    /// How it was moved to the usual time of the device; `None` if it was not.
-    pub fn at_device(&self) -> Option<&AtUsual> {
-        self.at_usual.as_ref().filter(|moved| moved.covariate == Covariate::DeviceTime)
-    }
-
-    /// The median of each of its trials as it was observed, whatever the frequency of the core or the time of the device, with its round.
+    /// The median of each of its trials as it was observed, whatever the frequency of the core, with its round.
     pub fn as_observed(&self) -> &[(u32, f64)] {
-        self.at_usual.as_ref().map_or(&self.by_round, |moved| &moved.by_round)
+        self.at_frequency.as_ref().map_or(&self.by_round, |moved| &moved.by_round)
     }
 
     /// Its values with the core alone and shared, both at the usual frequency of the core or both as observed; `None` without both.
     pub fn alone_and_shared(&self) -> Option<[&Estimate; 2]> {
-        let as_observed = self.at_usual.as_ref().and_then(|moved| moved.as_observed.as_ref());
+        let as_observed = self.at_frequency.as_ref().and_then(|moved| moved.as_observed.as_ref());
         self.core.as_ref()?.alone_and_shared(self.estimate()?, as_observed)
     }
 
@@ -185,7 +179,7 @@ impl PointResult {
             states.first_chunk().map(|states: &[MachineState; 2]| states.map(MachineState::measured));
         let core = self.core_use();
         // What follows the frequency in part is stated at it too, but is no number of its cycles.
-        let moved = self.at_frequency().filter(|_| self.core_cycles.is_some());
+        let moved = self.at_frequency.as_ref().filter(|_| self.core_cycles.is_some());
         let at_hz = moved.map(|moved| moved.usual);
         let whatever_shared = self.core.as_ref().and_then(PointCore::whatever_shared);
         Some(Found { is_mixture: self.mixture.is_some(), states, core, whatever_shared, at_hz, ..figure })
@@ -302,6 +296,7 @@ fn judge(
     let published =
         PublishedStatistics::of(&visits.chosen, &measured).filter(|_| outcome.estimate().is_some());
     let modes = mixture::distinct_modes(&all);
+    let outcome_is_value = outcome.estimate().is_some();
     PointResult {
         experiment: planned.experiment.clone(),
         method_version: planned.method_version,
@@ -318,7 +313,9 @@ fn judge(
         cpu_distance: distance,
         core: states.core.and_then(|levels| PointCore::of(run, planned, &visits, &measured, levels)),
         by_round: visits.by_round(),
-        at_usual: visits.at_usual,
+        at_device: PointAtDevice::of(run, planned, &visits, &measured, states).filter(|_| outcome_is_value),
+        waited_for_the_device: measured.iter().any(|sample| sample.device.is_some()),
+        at_frequency: visits.at_frequency,
         each,
         percentiles: if each { statistics::supported_percentiles(&all) } else { vec![] },
         modes,

@@ -1,5 +1,6 @@
 //! The states of the machine in which a point was measured: that of the core, and the distance of the two CPUs, with the value at another.
 
+use super::at_usual::AtUsual;
 use super::core_state::{CoreState, shared_share};
 use super::cpu_distance::{ByDistance, CpuDistance, is_same};
 use super::headline::Headline;
@@ -104,6 +105,30 @@ impl PointCore {
 /// Whether a time is known to be above zero: a difference that is not has no value.
 fn is_above_zero(unit: Unit, estimate: &Estimate) -> bool {
     unit != Unit::Nanoseconds || estimate.interval.is_none_or(|ends| ends.low > 0.0)
+}
+
+/// The value of work that waits for the device at the usual time of a direct read, to which its trials were moved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PointAtDevice {
+    /// How they were moved.
+    pub moved: AtUsual,
+    /// The value there.
+    pub estimate: Estimate,
+}
+
+impl PointAtDevice {
+    pub(super) fn of(
+        run: &Run,
+        planned: &PlannedPoint,
+        visits: &Visits,
+        samples: &[&Sample],
+        states: KnownStates,
+    ) -> Option<Self> {
+        let mut chosen = visits.chosen.clone();
+        let moved = AtUsual::of_device(states.usual_device_ns?, planned, &mut chosen)?;
+        let (estimate, _) = point_estimate::estimate(run, planned.unit, samples, (&chosen, Some(&moved)))?;
+        Some(PointAtDevice { moved, estimate })
+    }
 }
 
 /// The distance at which a point's figure was measured, and its value at another.

@@ -33,9 +33,8 @@ pub struct Visits {
     pub core_trials: Option<CoreTrials>,
     /// The observations as they were made while the core was shared, of trials of short work with enough of them.
     pub shared: Vec<Visit>,
-    /// How the chosen observations were moved to the usual frequency of the core, or time of the device; `None` if they stay as they were
-    /// observed.
-    pub at_usual: Option<AtUsual>,
+    /// How the chosen observations were moved to the usual frequency of the core; `None` if they stay as they were observed.
+    pub at_frequency: Option<AtUsual>,
     /// The usual frequency of the core, hertz, if it applies to these observations.
     usual_hz: Option<f64>,
 }
@@ -60,11 +59,8 @@ impl Visits {
                 let method = planned.method().ok().filter(|_| visits.state != Some(CoreState::Shared));
                 let by_kind =
                     method.and_then(|method| method.core_share(&planned.point, &run.header.machine));
-                visits.at_usual = AtUsual::of_frequency(usual_hz, by_kind, planned, &mut visits.chosen);
+                visits.at_frequency = AtUsual::of_frequency(usual_hz, by_kind, planned, &mut visits.chosen);
             }
-        }
-        if let Some(usual_ns) = states.usual_device_ns.filter(|_| visits.at_usual.is_none()) {
-            visits.at_usual = AtUsual::of_device(usual_ns, planned, &mut visits.chosen);
         }
         visits
     }
@@ -91,7 +87,7 @@ impl Visits {
             state,
             core_trials: None,
             shared: vec![],
-            at_usual: None,
+            at_frequency: None,
             usual_hz: None,
         };
         if levels.is_none() || observed.iter().all(|(_, sample)| sample.core.is_none()) {

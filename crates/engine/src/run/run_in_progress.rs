@@ -38,8 +38,6 @@ pub struct RunInProgress {
     /// The basis of predictions: every trial and prediction adds to it, so no trial searches all points.
     learnt: Learnt,
     core_hz: SortedSample,
-    /// What a direct read of the device took at the trials that waited for it, nanoseconds.
-    device_ns: SortedSample,
     precise: usize,
     /// The trials of each active point, as indices into the run's trials.
     trials: Vec<Vec<usize>>,
@@ -142,7 +140,6 @@ impl RunInProgress {
             predicted: predicted(&active, &run),
             learnt: Learnt::default(),
             core_hz: SortedSample::default(),
-            device_ns: SortedSample::default(),
             precise: 0,
             trials: trials_of(&active, &run),
             began: Instant::now(),
@@ -154,7 +151,6 @@ impl RunInProgress {
         };
         for trial in &run_in_progress.run.trials {
             run_in_progress.core_hz.extend(results::core_hz_of(&run_in_progress.run.header, trial));
-            run_in_progress.device_ns.extend(results::device_ns_of(trial));
         }
         run_in_progress.core_levels = run_in_progress.core.levels();
         (0..run_in_progress.active.len()).for_each(|index| run_in_progress.catch_up(index));
@@ -358,7 +354,6 @@ impl RunInProgress {
         self.core.add(&self.run.header, &trial, self.core_levels.as_ref());
         self.core_levels = self.core.levels();
         self.core_hz.extend(results::core_hz_of(&self.run.header, &trial));
-        self.device_ns.extend(results::device_ns_of(&trial));
         self.trials[index].push(self.run.trials.len());
         let is_due = self.watch.is_comparison_due(trial.sample());
         self.run.trials.push(trial);
@@ -384,7 +379,7 @@ impl RunInProgress {
             core: self.core_levels.as_ref(),
             distances: self.distances.as_ref(),
             usual_hz: self.core_hz.median().filter(|_| moves),
-            usual_device_ns: self.device_ns.median().filter(|_| moves),
+            usual_device_ns: None,
         }
     }
 

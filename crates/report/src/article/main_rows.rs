@@ -195,7 +195,9 @@ fn rows(main: &Main, shared: Option<Measure>, has_states: bool) -> Vec<Row> {
     let elsewhere = point.at_other_distance().map(|(at, estimate)| {
         second(cpu_distance::of_another(at, estimate), estimate, point.predicted_at_other_distance())
     });
-    [row(main, shared, has_states)].into_iter().chain(of_shared).chain(elsewhere).collect()
+    let at_device = point.at_device.as_ref();
+    let at_device = at_device.map(|at| second(at_usual::while_the_device(at), &at.estimate, None));
+    [row(main, shared, has_states)].into_iter().chain(of_shared).chain(elsewhere).chain(at_device).collect()
 }
 
 /// The state of the core of a slope's points, behind its name.

@@ -1,7 +1,7 @@
 //! The method of the measurements, the works that it cites, the settings of the run, and the verification of the instrument.
 
 use super::works::cited;
-use crate::at_usual::{self, DEVICE_MARK, MARK};
+use crate::at_usual::{self, MARK};
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::{cpu_distance, figure, occupancy, run, verification, words};
 use fathom_core::experiment::Effort;
@@ -25,7 +25,7 @@ pub(super) fn of(results: &Results) -> Section {
         .say(estimate())
         .with_all(states_and_growth(results.core_shared.is_some(), of_cpu_distance(results)).map(|text| Block::Paragraph(text.into())))
         .with_all(at_frequency(results).map(Block::Paragraph))
-        .with_all(at_device(results).map(Block::Paragraph))
+        .with_all(at_usual::of_device(results).map(|text| Block::Paragraph(cited(&text))))
         .say(figure::KEY)
         .say(
             Text::plain(
@@ -83,7 +83,8 @@ fn states_and_growth(looked: bool, distances: Option<String>) -> impl Iterator<I
 
 /// How many figures are at the usual frequency of the core, and how far it was from that; `None` where none was moved.
 fn at_frequency(results: &Results) -> Option<Text> {
-    let moved: Vec<&AtUsual> = results.points.iter().filter_map(|point| point.at_frequency()).collect();
+    let moved: Vec<&AtUsual> =
+        results.points.iter().filter_map(|point| point.at_frequency.as_ref()).collect();
     let usual = quantities::frequency(moved.first()?.usual);
     let ends = moved.iter().flat_map(|moved| moved.trials);
     let (low, high) =
@@ -100,26 +101,6 @@ fn at_frequency(results: &Results) -> Option<Text> {
          frequency: the number is what was predicted.",
         moved.len(),
         moved.len() - by_kind,
-    )))
-}
-
-/// How many figures are at the usual time of the device, and how far it was from that; `None` where none was moved.
-fn at_device(results: &Results) -> Option<Text> {
-    let device = results.device_time?;
-    let [usual, low, high] = [device.usual_ns, device.most_ns.low, device.most_ns.high].map(at_usual::time);
-    let moved = results.points.iter().filter(|point| point.at_device().is_some()).count();
-    let stated = match moved {
-        0 => return None,
-        1 => "One figure follows it visibly and is stated".to_owned(),
-        _ => format!("{moved} figures follow it visibly and are stated"),
-    };
-    Some(cited(&format!(
-        "Work that waits for the device reads 4 KiB of it directly just before and just after its observations. That took {usual} in the \
-         median of {} trials, and {low} to {high} in eight of ten of them: by what others asked of the device, and by its own \
-         housekeeping. {stated} at the usual time ({DEVICE_MARK} in tables): every trial is moved there by the share of the cost that \
-         follows, which its trials show, and what the share leaves open is part of the interval (analysis of covariance, Cochran 1957). \
-         The appendix has each as it was observed.",
-        device.trials
     )))
 }
 

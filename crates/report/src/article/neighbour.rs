@@ -41,7 +41,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
         .filter(|(_, of)| !of.is_empty())
         .fold(few, |few, (name, of)| few.group(Group::named(name).rows(rows(of))));
     let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
-    let is_moved = |(point, _): &(&PointResult, Found)| point.at_frequency().is_some();
+    let is_moved = |(point, _): &(&PointResult, Found)| point.at_frequency.is_some();
     let frequency = if both.iter().any(is_moved) { OF_ONE_FREQUENCY } else { "" };
     let lead = legend + frequency + &middle(&costs) + &shown_of(&costs);
     let more = as_dear(&both, &dearest, |point: &PointResult| point.experiment.as_str());

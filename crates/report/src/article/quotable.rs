@@ -133,7 +133,7 @@ fn repeated(those: &[(&str, [f64; 2])]) -> String {
 /// Between which frequencies the core ran in the trials of a figure that follows it and is not moved to the usual one; `None` of others.
 fn clock_as_observed(results: &Results, main: &Main) -> Option<[f64; 2]> {
     let own = |point: &PointResult| {
-        let follows = point.core_cycles.is_some() && point.at_frequency().is_none();
+        let follows = point.core_cycles.is_some() && point.at_frequency.is_none();
         point.disturbance.core_hz.filter(|(low, _)| follows && *low > 0.0).map(|(low, high)| [low, high])
     };
     match main.source {

@@ -4,7 +4,7 @@ use crate::paper::{Column, Key, Row, Table, Text};
 use crate::states;
 use crate::summary;
 use crate::words;
-use crate::{at_usual, cpu_distance, occupancy};
+use crate::{cpu_distance, occupancy};
 use fathom_core::experiment::{AXIS_PLACEMENT, Prediction};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -246,8 +246,7 @@ fn remarked(point: &PointResult, median: Text) -> Text {
 
 /// Adds whether the core was shared, if that was observed.
 fn of_core(point: &PointResult, median: Text) -> Text {
-    let notes =
-        [occupancy::note(point), cpu_distance::note(point), at_usual::note(point)].into_iter().flatten();
+    let notes = occupancy::note(point).into_iter().chain(cpu_distance::note(point));
     notes.fold(median, Text::noted)
 }
 

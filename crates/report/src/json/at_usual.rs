@@ -1,7 +1,7 @@
 //! Figures at the usual frequency of the core, or at the usual time of the device, in JSON.
 
-use super::point::WithInterval;
-use fathom_engine::results::{AtUsual, DeviceTime};
+use super::with_interval::WithInterval;
+use fathom_engine::results::{AtUsual, DeviceTime, PointAtDevice};
 use serde::Serialize;
 
 /// The share of a cost that follows what its trials were moved to the usual value of.
@@ -12,7 +12,6 @@ struct FollowedShare {
     share_low: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     share_high: Option<f64>,
-    as_observed: Option<WithInterval>,
 }
 
 impl FollowedShare {
@@ -21,7 +20,6 @@ impl FollowedShare {
             share: moved.share,
             share_low: moved.share_interval.map(|ends| ends.low),
             share_high: moved.share_interval.map(|ends| ends.high),
-            as_observed: moved.as_observed.as_ref().map(WithInterval::of),
         }
     }
 }
@@ -33,11 +31,18 @@ pub(super) struct AtFrequencyReport {
     trials_hz_high: f64,
     #[serde(flatten)]
     followed: FollowedShare,
+    as_observed: Option<WithInterval>,
 }
 
 pub(super) fn at_frequency(moved: &AtUsual) -> AtFrequencyReport {
     let [trials_hz_low, trials_hz_high] = moved.trials;
-    AtFrequencyReport { hz: moved.usual, trials_hz_low, trials_hz_high, followed: FollowedShare::of(moved) }
+    AtFrequencyReport {
+        hz: moved.usual,
+        trials_hz_low,
+        trials_hz_high,
+        followed: FollowedShare::of(moved),
+        as_observed: moved.as_observed.as_ref().map(WithInterval::of),
+    }
 }
 
 #[derive(Serialize)]
@@ -47,12 +52,18 @@ pub(super) struct AtDeviceReport {
     trials_read_ns_high: f64,
     #[serde(flatten)]
     followed: FollowedShare,
+    value: WithInterval,
 }
 
-pub(super) fn at_device(moved: &AtUsual) -> AtDeviceReport {
-    let [trials_read_ns_low, trials_read_ns_high] = moved.trials;
-    let (read_ns, followed) = (moved.usual, FollowedShare::of(moved));
-    AtDeviceReport { read_ns, trials_read_ns_low, trials_read_ns_high, followed }
+pub(super) fn at_device(at: &PointAtDevice) -> AtDeviceReport {
+    let [trials_read_ns_low, trials_read_ns_high] = at.moved.trials;
+    AtDeviceReport {
+        read_ns: at.moved.usual,
+        trials_read_ns_low,
+        trials_read_ns_high,
+        followed: FollowedShare::of(&at.moved),
+        value: WithInterval::of(&at.estimate),
+    }
 }
 
 /// What a direct read of the device took in a run.

@@ -7,6 +7,7 @@ mod at_usual;
 mod point;
 mod statement;
 mod time;
+mod with_interval;
 
 use self::at_usual::{DeviceTimeReport, device_time};
 use self::point::{CoreSharedReport, CpuDistanceReport, PointReport, core_shared, cpu_distances, point};

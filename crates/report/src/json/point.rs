@@ -1,6 +1,7 @@
 //! A point as JSON.
 
 use super::at_usual::{AtDeviceReport, AtFrequencyReport, at_device, at_frequency};
+use super::with_interval::{WithInterval, high, low};
 use crate::csv;
 use crate::usual::{UsualFigures, UsualReport};
 use fathom_core::experiment::registry::OtherVersion;
@@ -31,7 +32,7 @@ pub(super) struct PointReport<'run> {
     /// How the trials were moved to the usual frequency of the core; absent if they are as they were observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_frequency: Option<AtFrequencyReport>,
-    /// How the trials were moved to the usual time of the device; absent if they are as they were observed.
+    /// The value at the usual time of the device; absent for other work, and where it does not follow it visibly.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_device: Option<AtDeviceReport>,
     best: Option<f64>,
@@ -152,8 +153,8 @@ pub(super) fn point<'run>(
         high: usable.and_then(high),
         level: usable.filter(|estimate| estimate.interval.is_some()).map(|estimate| estimate.level),
         core_cycles: result.core_cycles.as_ref().map(WithInterval::of),
-        at_frequency: result.at_frequency().map(at_frequency),
-        at_device: result.at_device().map(at_device),
+        at_frequency: result.at_frequency.as_ref().map(at_frequency),
+        at_device: result.at_device.as_ref().map(at_device),
         best: result.best(),
         quantiles: quantiles(result, usable),
         trials: result.trials.0,
@@ -221,28 +222,6 @@ fn disturbance(disturbance: &Disturbance) -> DisturbanceReport {
         core_hz_low: disturbance.core_hz.map(|(low, _)| low),
         core_hz_high: disturbance.core_hz.map(|(_, high)| high),
     }
-}
-
-/// The median, and its interval's ends if there are enough trials.
-#[derive(Serialize)]
-pub(super) struct WithInterval {
-    median: f64,
-    low: Option<f64>,
-    high: Option<f64>,
-}
-
-impl WithInterval {
-    pub(super) fn of(estimate: &Estimate) -> Self {
-        WithInterval { median: estimate.value, low: low(estimate), high: high(estimate) }
-    }
-}
-
-fn low(estimate: &Estimate) -> Option<f64> {
-    estimate.interval.map(|interval| interval.low)
-}
-
-fn high(estimate: &Estimate) -> Option<f64> {
-    estimate.interval.map(|interval| interval.high)
 }
 
 /// The state of the core at one point.

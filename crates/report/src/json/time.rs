@@ -1,6 +1,6 @@
 //! What the time of a run bought, and how long its work took to become steady, as JSON.
 
-use super::point::WithInterval;
+use super::with_interval::WithInterval;
 use fathom_engine::results::{Beginnings, RunTime, TimeSpent};
 use serde::Serialize;
 

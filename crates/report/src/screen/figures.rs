@@ -169,7 +169,7 @@ fn distance(shown: &[Ranked]) -> Option<String> {
 /// The frequency of the core that figures are of which follow it; `None` where none was moved to it.
 fn frequency(shown: &[Ranked]) -> Option<String> {
     let moved = shown.iter().find_map(|figure| match figure.main.source {
-        FigureSource::Point(point) => point.at_frequency(),
+        FigureSource::Point(point) => point.at_frequency.as_ref(),
         FigureSource::Slope(_) => None,
     })?;
     Some(format!("what follows the core's frequency is at {}", quantities::frequency(moved.usual)))
