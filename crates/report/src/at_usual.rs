@@ -63,7 +63,7 @@ pub(super) fn of_device(results: &Results) -> Option<String> {
     (!moved.is_empty()).then(|| {
         format!(
             "Work that waits for the device reads 4 KiB of a small file directly just before and just after its observations: seven times each, \
-             of which the medians count. These reads took {low} to {high} in eight of ten of {} trials; what delayed them was not measured. \
+             of which the medians count, and of these the geometric mean. They took {low} to {high} in eight of ten of {} trials; what delayed them was not measured. \
              A quarter of the trials lie closest around {usual}, the device's usual time. Of {} of such work {} the reads \
              visibly: the trials show what share of the cost does (analysis of covariance, Cochran 1957). Each has a second row with the value \
              that the line through its trials has at the usual time, with what the share leaves open in its interval. The first row is of \

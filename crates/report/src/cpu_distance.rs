@@ -71,7 +71,7 @@ const OF_A_CACHE: f64 = 1.0 / 3.0;
 /// What the distances probably are, by what a load from memory takes; `None` if they were one, or tell nothing.
 pub(super) fn meaning(results: &Results) -> Option<String> {
     let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
-    let load = LOAD.found(&results.known())?.value;
+    let load = LOAD.found(&results.known()).filter(|load| !load.is_mixture)?.value;
     let lines = distances.distances.iter().map(|distance| distance.line_ns);
     nearness(&lines.collect::<Vec<_>>(), load, results.run.header.machine.is_virtual())
 }
@@ -110,7 +110,7 @@ pub(super) fn not_always_shared(results: &Results, cache: &Cache) -> Option<Stri
     let (one, other) = (settings.home, settings.partner?);
     let is_of_both = |cpus: &CpuSet| cpus.contains(one) && cpus.contains(other);
     let distances = results.cpu_distances.as_ref().filter(|_| cache.instances.iter().any(is_of_both))?;
-    let load = LOAD.found(&results.known()).map(|load| load.value);
+    let load = LOAD.found(&results.known()).filter(|load| !load.is_mixture).map(|load| load.value);
     let lines: Vec<(f64, f64)> = distances.distances.iter().map(|at| (at.line_ns, at.share)).collect();
     beyond_a_cache(&lines, load).map(|apart| format!("; {apart}"))
 }

@@ -3,6 +3,15 @@
 use super::{Found, Known, Point};
 use crate::sorting;
 
+/// How far below the best a setting's worth may begin to stand for it, as a share: of a wider one too little is known.
+const BELOW: f64 = 0.25;
+
+/// Whether a setting that is worth this at least and at most is as good as the best, which is worth this at least: it is not told from it, and
+/// certainly not much worse.
+pub(super) fn is_like_the_best([least, most]: [f64; 2], best: f64) -> bool {
+    most >= best && least >= best - BELOW * best.abs()
+}
+
 impl<'run> Known<'run> {
     /// The figures by which what a report says once is decided.
     pub fn deciding(&self) -> &Known<'run> {
@@ -10,7 +19,7 @@ impl<'run> Known<'run> {
     }
 
     /// The best of several settings of an experiment, with its figure here: the first in the plan that is not told from the one whose
-    /// [merit](Found::merit) is the greatest, as a [main figure](super::MainFigure::choose_best) is. Tables, drawings and sentences
+    /// [merit](Found::merit) is the greatest, nor perhaps much worse, as a [main figure](super::MainFigure::choose_best) is. Tables, drawings and sentences
     /// choose by this.
     pub fn best<T>(
         &self,
@@ -21,7 +30,7 @@ impl<'run> Known<'run> {
         let mut all: Vec<(T, [f64; 2], Point)> = settings.into_iter().filter_map(worth).collect();
         sorting::by_key(&mut all, |(.., point)| self.deciding().place(experiment, point));
         let best = all.iter().map(|(_, [least, _], _)| *least).reduce(f64::max)?;
-        let (of, _, point) = all.into_iter().find(|(_, [_, most], _)| *most >= best)?;
+        let (of, _, point) = all.into_iter().find(|(_, worth, _)| is_like_the_best(*worth, best))?;
         Some((of, self.found(experiment, &point)?))
     }
 }
@@ -91,6 +100,16 @@ mod tests {
             "its interval begins lower and reaches that of the other"
         );
         assert_eq!(rates(33.2), Some(("other", 34.1)), "told from it");
+    }
+
+    /// A stream of 2.55 GB/s (2.19 to 4.93) stood for one of 5.19 (4.12 to 5.83), because five trials did not tell them apart.
+    #[test]
+    fn what_may_be_much_worse_stands_for_no_best() {
+        let machine = crate::machine::described::machine();
+        let figures = [("one", [2.55, 2.19, 4.93]), ("other", [5.19, 4.12, 5.83])];
+        assert_eq!(best(&known(&machine, Unit::BytesPerSecond, &figures)), Some(("other", 5.19)));
+        let costs = [("one", [3.0, 2.0, 4.6]), ("other", [2.0, 1.9, 2.1])];
+        assert_eq!(best(&known(&machine, Unit::Nanoseconds, &costs)), Some(("other", 2.0)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The figures that represent an experiment on one page.
 
+use super::best::is_like_the_best;
 use super::point::{Point, Value};
 use super::selector::{At, Landmark, PointSettings};
 
@@ -64,7 +65,7 @@ impl MainFigure {
     ///
     /// Told apart from the best is what is at most worth less than another at least: two intervals of 95 % that do not overlap are so by
     /// chance once in 180 (normal), which of ten settings allows for the nine comparisons (Bonferroni; Hsu 1984, multiple comparisons with
-    /// the best).
+    /// the best). What may be a quarter worse than it stands for no best either.
     pub fn choose_best<'a>(
         &self,
         points: impl Iterator<Item = &'a Point>,
@@ -76,7 +77,7 @@ impl MainFigure {
         let Some(best) = least.reduce(f64::max).filter(|_| self.is_best()) else {
             return candidates.into_iter().take(1).collect();
         };
-        let is_alike = |point: &&Point| worth(point).is_some_and(|[_, most]| most >= best);
+        let is_alike = |point: &&Point| worth(point).is_some_and(|worth| is_like_the_best(worth, best));
         candidates.into_iter().filter(is_alike).collect()
     }
 

@@ -106,14 +106,14 @@ impl<'run> MainRows<'run> {
 fn how_chosen(of_rates: bool, of_costs: bool) -> &'static str {
     match (of_rates, of_costs) {
         (true, true) => {
-            " Of several settings a row has the first in the plan that is not significantly worse than the best, which is the rate whose \
+            " Of several settings a row has the first in the plan that is not significantly worse than the best and certainly within a quarter of it, which is the rate whose \
              interval begins highest, or the time whose interval ends lowest."
         }
         (true, false) => {
-            " Of several settings a row has the first in the plan that is not significantly worse than the best, whose interval begins highest."
+            " Of several settings a row has the first in the plan that is not significantly worse than the best and certainly within a quarter of it, whose interval begins highest."
         }
         (false, true) => {
-            " Of several settings a row has the first in the plan that is not significantly worse than the best, whose interval ends lowest."
+            " Of several settings a row has the first in the plan that is not significantly worse than the best and certainly within a quarter of it, whose interval ends lowest."
         }
         (false, false) => "",
     }
