@@ -53,7 +53,9 @@ pub fn rows_of_the_text(results: &Results, text: &str, findings: &mut Findings) 
     for point in results.points.iter().filter(|point| point.estimate().is_some() || is_limit(&point.outcome))
     {
         let elsewhere = point.at_other_distance().map(|(_, estimate)| estimate);
-        for (place, estimate) in [point.estimate(), point.shared(), elsewhere].into_iter().enumerate() {
+        let at_device = point.at_device.as_ref().map(|at| &at.estimate);
+        let of_rows = [point.estimate(), point.shared(), elsewhere, at_device];
+        for (place, estimate) in of_rows.into_iter().enumerate() {
             if place > 0 && estimate.is_none() {
                 continue;
             }
