@@ -239,7 +239,7 @@ mod tests {
             let interval = Some(Interval { low, high: 1.1 * value });
             known.learn(NAME, &point(kernel, size), Found::measured(Measured { value, interval }, RATE));
         };
-        learn("word loop", 10e9, 7e9);
+        learn("word loop", 10e9, 8e9);
         learn("8 words unrolled", 11e9, 10e9);
         let higher = best_of_kind(Kind::Write, size, &known).expect("a finding").statement.plain();
         assert!(higher.contains(" 8 words unrolled has the higher median, {11000000000}"), "{higher}");
