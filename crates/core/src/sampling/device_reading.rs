@@ -47,8 +47,8 @@ pub(super) struct DeviceReader {
 }
 
 impl DeviceReader {
-    /// Opens the file in the run's own folder, which is made by the first trial that needs it. `None` where that is impossible, or the file
-    /// system has no direct reads: then nothing is known of the device.
+    /// Opens the file in the run's own folder, which is made by the first trial that needs it. `None` where that is impossible, as
+    /// where the file system has no direct reads: then nothing is known of the device.
     pub(super) fn open(own_folder: &Path) -> Option<Self> {
         let path = own_folder::path(own_folder, "device-reading").ok()?;
         if let Ok(file) = own_folder::new_file(&path) {
@@ -58,8 +58,7 @@ impl DeviceReader {
         }
         let mut options = own_folder::existing();
         let file = options.custom_flags(libc::O_DIRECT | libc::O_NOFOLLOW).open(&path).ok()?;
-        let mut reader = DeviceReader { file, room: vec![0; 2 * BYTES] };
-        reader.once().map(|()| reader)
+        Some(DeviceReader { file, room: vec![0; 2 * BYTES] })
     }
 
     /// One direct read; `None` if it fails.

@@ -1,11 +1,13 @@
 //! Figures at the usual frequency of the core, and values at the usual time of the device.
 //!
 //! A core changes its frequency by steps of some per cent that last seconds to minutes, with its load, its heat and what other guests
-//! do. Every trial of short work times a chain of dependent additions next to each observation, so the frequency is known. A device
-//! answers sooner or later, by what others ask of it and by its own housekeeping, for milliseconds to minutes; every trial of work that
-//! waits for it times a direct read before and after its observations. Figures that follow either are moved to what is usual in the run
-//! (`statistics/covariate.rs`). What is said of a point is then its cost there and not of the moments at which its trials happened to be
-//! made.
+//! do. Every trial of short work times a chain of dependent additions next to each observation, so the frequency is known, and times that
+//! follow it are moved to the usual frequency of the run (`statistics/covariate.rs`). What is said of a point is then its cost there and
+//! not of the moments at which its trials happened to be made.
+//!
+//! A device answers sooner or later for milliseconds to minutes, and every trial of work that waits for it times a direct read before and
+//! after its observations. What follows that is moved to the usual time of the run in the same way, but to a second value: not all work of
+//! a device can be moved, and its figures are compared with each other as they were observed.
 
 use super::visit::{Visit, by_round, of_visits};
 use crate::record::PlannedPoint;

@@ -16,7 +16,7 @@ pub struct KnownStates<'a> {
     pub distances: Option<&'a CpuDistances>,
     /// The usual frequency of the core, hertz, to which times are moved that follow it; `None` where they stay as they were observed.
     pub usual_hz: Option<f64>,
-    /// The usual time of a direct read of the device, nanoseconds, to which times are moved that follow it.
+    /// The usual time of a direct read of the device, nanoseconds, at which what follows it has a second value; `None` where none is wanted.
     pub usual_device_ns: Option<f64>,
 }
 
@@ -48,7 +48,8 @@ impl RunStates {
     }
 }
 
-/// Whether times are moved to the usual frequency and time of the device: those of two settings that alternate are compared trial by trial, as they are.
+/// Whether times are moved to the usual frequency and time of the device: those of two settings that alternate are compared trial by trial,
+/// as they are.
 pub(crate) fn moves_to_one_frequency(header: &Header) -> bool {
     header.settings.interleaved.is_none()
 }

@@ -293,14 +293,5 @@ fn mark(unit: Unit, what: &str, trials: &Trials) -> Option<Mark> {
     let mean = statistics::mean(&trials.values).filter(|mean| mean.value.is_finite())?;
     let ends = mean.interval.map(|interval| (interval.low, interval.high));
     let words = format!("{}: {}", what.trim(), quantities::rounded(unit, mean.value, ends));
-    Some(Mark {
-        value: mean.value,
-        ends,
-        states: vec![],
-        modes: 1,
-        predicted: None,
-        core: None,
-        limit: false,
-        words,
-    })
+    Some(Mark::of(mean.value, ends, words))
 }

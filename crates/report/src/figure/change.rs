@@ -176,7 +176,7 @@ mod tests {
 
     fn mark(value: f64, core: Option<&'static str>) -> Mark {
         let words = String::new();
-        Mark { value, ends: None, states: vec![], modes: 1, predicted: None, core, limit: false, words }
+        Mark { core, ..Mark::of(value, None, words) }
     }
 
     #[test]

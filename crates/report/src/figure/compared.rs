@@ -93,14 +93,5 @@ fn mark(side: &str, row: &Row, level: Measured) -> Mark {
     let ends = level.interval.map(|interval| (interval.low, interval.high));
     let value = quantities::rounded(row.unit, level.value, ends);
     let words = format!("{side}: {}: {value}", words::label(row, &row.point));
-    Mark {
-        value: level.value,
-        ends,
-        states: vec![],
-        modes: 1,
-        predicted: None,
-        core: None,
-        limit: false,
-        words,
-    }
+    Mark::of(level.value, ends, words)
 }

@@ -313,16 +313,7 @@ mod tests {
 
     #[test]
     fn a_fitted_line_is_drawn_only_where_it_follows_the_marks() {
-        let mark = |value: f64, room: f64| Mark {
-            core: None,
-            value,
-            ends: Some((value - room, value + room)),
-            states: vec![],
-            modes: 1,
-            predicted: None,
-            limit: false,
-            words: String::new(),
-        };
+        let mark = |value: f64, room: f64| Mark::of(value, Some((value - room, value + room)), String::new());
         let line = Line {
             slope: 1.0,
             intercept: -8.0,

@@ -178,16 +178,7 @@ mod tests {
     use super::*;
 
     fn mark_of(value: f64) -> Mark {
-        Mark {
-            value,
-            ends: None,
-            states: vec![],
-            modes: 1,
-            predicted: None,
-            core: None,
-            limit: false,
-            words: String::new(),
-        }
+        Mark::of(value, None, String::new())
     }
 
     /// The position of the words in a drawing.

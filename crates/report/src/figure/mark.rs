@@ -28,6 +28,13 @@ pub struct Mark {
     pub words: String,
 }
 
+impl Mark {
+    /// The mark of a value by itself: of one state, without a prediction.
+    pub fn of(value: f64, ends: Option<(f64, f64)>, words: String) -> Self {
+        Mark { value, ends, states: vec![], modes: 1, predicted: None, core: None, limit: false, words }
+    }
+}
+
 /// The mark of a point; `None` if it has neither a median nor an upper limit.
 pub(super) fn mark(point: &PointResult) -> Option<Mark> {
     let (value, ends, limit, number) = match &point.outcome {
