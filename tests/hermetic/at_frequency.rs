@@ -183,3 +183,30 @@ fn cycles_of_times_at_the_usual_frequency_owe_nothing_to_how_far_it_moved() {
     crate::printed::known::cycles(&results, &mut printed);
     assert!(printed.broken.is_empty(), "{printed:?}");
 }
+
+/// The few chains around the trials of one run differed by up to six steps of its clock, 3.6 %, and their range stood as that of the core,
+/// while additions took the same time within four in ten thousand.
+#[test]
+fn what_the_clocks_steps_make_of_the_chains_around_trials_is_no_range_of_the_core() {
+    let mut run = run("cpu/unknown", 1.0, &[USUAL; 8], 5);
+    for (nth, trial) in run.trials.iter_mut().enumerate() {
+        let fathom::record::TrialOutcome::Measured { sample } = &mut trial.outcome else { continue };
+        sample.conditions.core_hz_before = Some((0.97 + 0.01 * (nth % 6) as f64) * USUAL * 1e9);
+        sample.conditions.core_hz_after = sample.conditions.core_hz_before;
+    }
+    let results = Results::of(&run);
+    let [most, own] =
+        [results.core_hz_ends.map(|most| (most.low, most.high)), results.points[0].disturbance.core_hz];
+    for (low, high) in [most, own].map(|range| range.expect("a range")) {
+        assert!(high / low < 1.001 && (low / 1e9 / USUAL - 1.0).abs() < 0.002, "{low} to {high}");
+    }
+    let page = fathom::report::RunReport::of(&results);
+    let text =
+        fathom::report::render(&page, fathom::report::Form::Markdown, fathom::report::Style::default());
+    assert!(
+        text.contains(
+            "The core ran at 2.700 GHz in the median over the trials, at 2.700 GHz in two of three"
+        ),
+        "{text}"
+    );
+}

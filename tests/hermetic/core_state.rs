@@ -1,7 +1,7 @@
 //! Whether the core was its own: run files of a simulated machine whose states are known give the figures of the core alone.
 
 use crate::described::{measured, sample_of, samples};
-use fathom::experiment::{Counters, Placement, Point};
+use fathom::experiment::{Counters, Placement, Point, TRACED_CALLS, TRACED_OPERATIONS};
 use fathom::record::{PlannedPoint, Run};
 use fathom::results::{CoreLevels, CoreState, InterimEstimate, KnownStates, PointResult, Results};
 use fathom::sampling::{CoreReadings, Observations, OnCpu, Sample};
@@ -368,21 +368,27 @@ fn a_run_that_adds_trial_by_trial_comes_to_the_same_headline() {
 }
 
 #[test]
-fn no_prediction_rests_on_a_single_trial_that_was_kept_off_its_cpu() {
+fn no_prediction_rests_on_a_single_trial_that_was_kept_off_its_cpu_or_did_something_else() {
+    fathom::experiments::register();
     let planned = crate::described::planned();
-    let interim = |cpu_ns: u64, involuntary_switches: u64| {
+    let interim = |cpu_ns: u64, involuntary_switches: u64, calls: f64| {
         let mut run = Run::begun(crate::described::header(vec![planned.clone()]));
         // A quota ended in one of two observations, as in a run with half a CPU.
         let mut sample = crate::described::batches_of_1000(1, vec![86_000, 8_541_000], 2.7e9);
         sample.on_cpu =
             Some(OnCpu { wall_ns: 4_377_000, cpu_ns, voluntary_switches: 0, involuntary_switches });
+        let traced = [(TRACED_CALLS, calls), (TRACED_OPERATIONS, 1.0)];
+        sample.witnessed = traced.map(|(name, count)| (name.to_owned(), count)).into();
         run.trials.push(measured(&planned, 1, sample));
         let trials: Vec<_> = run.trials.iter().collect();
         InterimEstimate::of(&run, &planned, &trials, KnownStates::default())
     };
-    let kept_off = interim(380_000, 1);
+    let kept_off = interim(380_000, 1, 1.0);
     assert!(kept_off.is_disturbed && kept_off.headline.is_some());
     assert_eq!(kept_off.basis(planned.unit), None);
-    let ran = interim(4_370_000, 0);
+    let ran = interim(4_370_000, 0, 1.0);
     assert!(!ran.is_disturbed && ran.basis(planned.unit).is_some());
+    let of_three_calls = interim(4_370_000, 0, 3.0);
+    assert!(!of_three_calls.is_disturbed && of_three_calls.headline.is_some());
+    assert_eq!(of_three_calls.basis(planned.unit), None, "a check fails");
 }

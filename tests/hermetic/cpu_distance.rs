@@ -1,8 +1,9 @@
 //! Work on two CPUs that a host moves: a figure is of one distance, and the value at the other stands beside it.
 
 use fathom::comparison::{Comparison, Margins, Obstacle, ReducedRun, Side, Verdict};
-use fathom::experiment::{Parameter, Placement, Point};
-use fathom::record::{Look, PlannedPoint, Run, Trial};
+use fathom::experiment::{Basis, Parameter, Placement, Point, Prediction};
+use fathom::quantity::Unit;
+use fathom::record::{Look, PlannedPoint, PredictionLine, Run, Trial};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::{CpuDistances, InterimEstimate, KnownStates, Outcome, PointResult, Results};
 use fathom::verify::population::Chance;
@@ -86,6 +87,54 @@ fn a_figure_is_of_the_distance_of_most_of_the_time_and_has_its_value_at_the_othe
     assert_eq!(json["points"][0]["cpu_distance"]["other"]["trials"], 6);
 }
 
+/// A figure of false sharing joined a mark of CPUs 160 ns apart with those of 32.9 ns.
+#[test]
+fn a_mark_of_another_distance_than_most_of_a_figure_is_a_cross_that_the_caption_names() {
+    let text = |is_far_alone: bool| {
+        let mut run = run(16, |round| round % 8 < 3, 1);
+        let is_last = |trial: &Trial| trial.point.number_of("number") == Some(2);
+        run.trials.retain(|trial| !is_far_alone || !is_last(trial) || trial.round % 8 < 3);
+        render(&RunReport::of(&Results::of(&run)), Form::Markdown, Style::default())
+    };
+    let crossed = text(true);
+    let caption = crossed.lines().find(|line| line.contains("Crosses: CPUs 2")).expect("a caption");
+    assert!(
+        caption.contains("ns apart (number 2") && caption.contains("Other marks of one distance: CPUs 23.9"),
+        "{caption}"
+    );
+    assert!(
+        caption.contains("But for the crosses along number, on two CPUs changes by no more"),
+        "{caption}"
+    );
+    assert!(!text(false).contains("Crosses"), "all are of one distance");
+}
+
+/// Of 2 443 looks 45 found 17 ns, between which 20 trials lay that no value has.
+#[test]
+fn a_seldom_position_has_its_looks_and_its_trials() {
+    let mut run = run(16, |round| round % 8 < 3, 1);
+    let hz = run.header.clock.ticks_per_second;
+    for at_s in [8.0, 10.0, 12.0] {
+        run.looks.extend([0.095, 0.105].map(|after| Look {
+            at_s: at_s + after,
+            cores: vec![],
+            line_ticks: Some(2.0 * 10.0 * hz / 1e9),
+        }));
+    }
+    run.looks.sort_by(|one, other| one.at_s.total_cmp(&other.at_s));
+    let results = Results::of(&run);
+    let [_, _, seldom] = results.cpu_positions.as_slice() else { panic!("{:?}", results.cpu_positions) };
+    assert!(seldom.is_seldom && (seldom.at.line_ns - 10.0).abs() < 0.1, "{seldom:?}");
+    assert_eq!((seldom.at.looks, seldom.trials, seldom.left_out), (6, 3, 3));
+    assert!(!seldom.is_of_one_core(), "no core was read: {seldom:?}");
+    let page = render(&RunReport::of(&results), Form::Markdown, Style::default());
+    assert!(
+        page.contains("and 10.0 ns in 6 of 38 looks.") && !page.contains("two threads of one core"),
+        "{page}"
+    );
+    assert!(page.contains("3 of 3 trials at 10.0 ns"), "{page}");
+}
+
 #[test]
 fn of_two_distances_the_shorter_comes_first_wherever_the_figure_is() {
     for (is_far, figure) in [(2, COST_NEAR), (6, COST_FAR)] {
@@ -138,18 +187,132 @@ fn what_was_measured_at_the_rarer_distance_lacks_trials_at_the_usual_one() {
     assert!(none.is_elsewhere && none.valid == 0 && none.further.is_some_and(|more| more >= 4), "{none:?}");
 }
 
+/// What another point is predicted from: a term with this value, of the run's first point.
+fn predicted_from_the_first(run: &Run) -> PredictionLine {
+    let [input, point, ..] = &run.header.plan[..] else { panic!("two points") };
+    let basis = Basis::measured(COST_NEAR, &input.experiment, input.point.clone());
+    PredictionLine {
+        experiment: point.experiment.clone(),
+        point: point.point.clone(),
+        prediction: Some(Prediction::new().software("as the first", 1.0, basis)),
+        unpredicted: None,
+        bound: None,
+    }
+}
+
+#[test]
+fn a_prediction_from_trials_at_another_distance_is_none_of_a_figure() {
+    let judged = |first_is_far: bool, moved: bool| {
+        let mut run =
+            run(16, move |round| (5..=8).contains(&round) || round == 1 && (first_is_far || moved), 11);
+        if moved {
+            run.looks[1].line_ticks = run.looks[2].line_ticks;
+        }
+        run.predictions.push(predicted_from_the_first(&run));
+        let point = Results::of(&run).points.swap_remove(1);
+        assert!(holds(&point, COST_NEAR), "{:?}", point.estimate());
+        (point.factor().is_some(), point.unpredicted.is_some())
+    };
+    assert_eq!(judged(false, false), (true, false), "its input was measured near as well");
+    assert_eq!(judged(true, false), (false, true), "its input was measured far apart");
+    assert_eq!(judged(false, true), (false, true), "its input was moved while it was measured");
+}
+
+#[test]
+fn while_a_run_lasts_predictions_rest_on_trials_at_the_usual_distance() {
+    let basis = |most: u32, moved: bool| {
+        let mut run = run(16, |round| round <= 3, 12);
+        if moved {
+            run.looks[1].line_ticks = Some(2.0 * NEAR_NS * run.header.clock.ticks_per_second / 1e9);
+        }
+        let distances = CpuDistances::of(&run);
+        let states = KnownStates { distances: distances.as_ref(), ..KnownStates::default() };
+        let of = |trial: &&Trial| trial.point == run.trials[0].point && trial.round <= most;
+        let trials: Vec<&Trial> = run.trials.iter().filter(of).collect();
+        let estimate = InterimEstimate::of(&run, &run.header.plan[0], &trials, states);
+        estimate.basis(Unit::Nanoseconds).map(|found| found.value)
+    };
+    assert_eq!([basis(3, false), basis(1, true)], [None, None], "far apart, and on the way");
+    let near = basis(5, false).expect("two trials near");
+    assert!((near / COST_NEAR - 1.0).abs() < 0.05, "{near}");
+}
+
+/// The latency beside a full load was told at the distance of most of the time alone, and was another at the other.
+#[test]
+fn what_a_question_asks_at_each_distance_is_answered_at_each() {
+    const LOAD: Parameter = Parameter::named("load", "");
+    const DELAY: Parameter = Parameter::count("delay", "");
+    const THREADS: Parameter = Parameter::count("load_threads", "");
+    const FIGURE: Parameter = Parameter::named("figure", "");
+    fathom::experiments::register();
+    let name = "memory/loaded_latency";
+    let point = Point::at(Placement::Spread).named(&LOAD, "read").with(&DELAY, 0).with(&THREADS, 1);
+    let method = fathom::experiment::registry::find(name).expect("an experiment");
+    let planned = crate::described::planned_by(method, point.named(&FIGURE, "latency"));
+    let mut run = run(16, |round| round % 8 < 3, 1);
+    run.header.plan[0] = planned.clone();
+    for trial in run.trials.iter_mut().filter(|trial| trial.point.number_of("number") == Some(0)) {
+        (trial.experiment, trial.point) = (planned.experiment.clone(), planned.point.clone());
+    }
+    let page = render(&RunReport::of(&Results::of(&run)), Form::Markdown, Style::default());
+    let asked = "What a load takes while others read at full speed";
+    // The planted trials have no evidence, so the figure at the usual distance is none that answers.
+    assert!(
+        page.contains(
+            "Not answered in this run: what a load takes while others read at full speed. It has 1 value"
+        ),
+        "{page}"
+    );
+    assert!(page.contains(&format!("{asked} (CPUs 209 ns apart, 6 trials): read · delay 0")), "{page}");
+}
+
+/// A run of so many rounds, every second of them far apart, and then looks at both distances, so that both are known.
+fn at_each_in_turn(rounds: u32) -> Run {
+    let mut run = run(rounds, |round| round % 2 == 0, 10);
+    let (end, hz) = (run.looks.last().expect("looks").at_s, run.header.clock.ticks_per_second);
+    run.looks.extend((1..=20).map(|nth| Look {
+        at_s: end + f64::from(nth),
+        cores: vec![],
+        line_ticks: Some(2.0 * (if nth > 10 { NEAR_NS } else { FAR_NS }) * hz / 1e9),
+    }));
+    run
+}
+
+/// Of an experiment all values were lost, and no line of its paper named it; the line on disturbances named steal.
+#[test]
+fn lost_values_are_named_with_what_cost_them() {
+    const MOVED: &str = "its two CPUs were moved nearer and apart";
+    let mut run = at_each_in_turn(6);
+    let page = |run: &Run, form| {
+        let text = render(
+            &RunReport::of(&Results::of(run)).in_full(true),
+            form,
+            Style { width: 400, colour: false },
+        );
+        text.replace("\\_", "_")
+    };
+    let kept = page(&run, Form::Markdown);
+    assert!(kept.contains(&format!("3 of 4 values lost ({MOVED}): number 0 · on two CPUs;")), "{kept}");
+    assert!(!kept.contains("Of one more"), "{kept}");
+    let screen = page(&run, Form::Text);
+    assert!(screen.contains(&format!(" 3 values lost ({MOVED})")), "{screen}");
+    for planned in run.header.plan.iter_mut().take(3) {
+        planned.experiment = "cpu/lost".to_owned();
+    }
+    for trial in run.trials.iter_mut().filter(|trial| trial.point.placement() == Placement::AcrossCpus) {
+        trial.experiment = "cpu/lost".to_owned();
+    }
+    let all = page(&run, Form::Markdown);
+    assert!(all.contains("1 experiment ask"), "{all}");
+    assert!(all.contains(&format!("Of one more all values were lost: `cpu/lost` ({MOVED}).")), "{all}");
+}
+
 #[test]
 fn too_few_trials_at_each_distance_give_no_value() {
     let outcome = |rounds: u32, looks_agree: bool| {
-        let mut run = run(rounds, |round| round % 2 == 0, 10);
-        // Looks over the rest of the run at both distances, so that both are known.
-        let (end, hz) = (run.looks.last().expect("looks").at_s, run.header.clock.ticks_per_second);
-        run.looks.extend((1..=20).map(|nth| Look {
-            at_s: end + f64::from(nth),
-            cores: vec![],
-            line_ticks: Some(2.0 * (if nth > 10 { NEAR_NS } else { FAR_NS }) * hz / 1e9),
-        }));
+        let mut run = at_each_in_turn(rounds);
         if !looks_agree {
+            let hz = run.header.clock.ticks_per_second;
             run.looks.iter_mut().for_each(|look| look.line_ticks = Some(2.0 * NEAR_NS * hz / 1e9));
         }
         Results::of(&run).points.swap_remove(0)

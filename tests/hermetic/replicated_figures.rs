@@ -107,7 +107,7 @@ fn a_report_of_a_page_is_replicated_on_a_page() {
 fn a_sweep_is_drawn_with_its_number_its_intervals_and_its_table() {
     let html = rendered("001", vec![("file read", swept())], Form::Html);
     let of_it = "Figure 4 (time of a block, sequential and random, against file size, local) of the report. Mean time by size of \
-                 the file. The largest factor is that of random: from ";
+                 the file. The largest factor, not significantly larger than that of one other, is that of random: from ";
     assert!(html.contains(of_it) && html.contains(" Bars are 95 % intervals"), "{html}");
     assert!(html.contains("file read: time by size of the file"));
     assert!(html.contains("sequential size of the file 1 MiB: 1"), "marks are told in words");

@@ -22,6 +22,8 @@ pub type Outcome<T = ()> = Result<T, Undecided>;
 pub enum Undecided {
     /// The machine did not allow one.
     Inconclusive(String),
+    /// It did not, and the test itself has seen so: repetitions of the same work differ by more than the verdict needs.
+    Unsteady(String),
     /// Something that the test needs is missing.
     Skipped(String),
     /// A program or a library that can be installed is missing.
@@ -38,6 +40,11 @@ impl From<String> for Undecided {
 /// The machine allowed no verdict: what was seen, and by how much it missed one.
 pub fn inconclusive<T>(seen: impl Display) -> Outcome<T> {
     Err(Undecided::Inconclusive(seen.to_string()))
+}
+
+/// Repetitions of the same work differ by more than a verdict needs, which no account of the machine shows.
+pub fn unsteady<T>(seen: impl Display) -> Outcome<T> {
+    Err(Undecided::Unsteady(seen.to_string()))
 }
 
 /// What the test needs and does not find here.
@@ -158,7 +165,7 @@ fn report(test: &Test, counts: &Counts) {
     let (count, word, why) = match &ending {
         Ending::Passed => (&counts.passed, "passed", ""),
         Ending::Failed(why) => (&counts.failed, "FAILED", why.as_str()),
-        Ending::Undecided(Undecided::Inconclusive(why)) => {
+        Ending::Undecided(Undecided::Inconclusive(why) | Undecided::Unsteady(why)) => {
             (&counts.inconclusive, "inconclusive", why.as_str())
         }
         Ending::Undecided(Undecided::NotInstalled(why)) if counts.all_installed => {

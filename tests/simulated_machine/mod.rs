@@ -4,6 +4,7 @@ use fathom::plan::{
     Importance, Job, Planner, PlannerSettings, Progress, Settlement, Simulated, Step, Visit, VisitTimes,
     simulate,
 };
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::time::Duration;
 
@@ -163,10 +164,18 @@ impl Machine {
     }
 
     /// Whether a point's trials may seem dear to a planner: as costs vary by half, less than twice the mean may seem three times as much.
-    pub fn may_be_dear(&self, point: usize) -> bool {
+    /// A planner knows the mean of those points whose trials were made, which is the lesser one where dear trials were ended before.
+    pub fn may_be_dear(&self, point: usize, progress: &[Progress]) -> bool {
         let visit = |point: usize| self.preparation[self.jobs[point].block] + self.own[point];
-        let in_blocks: f64 = self.preparation.iter().sum::<f64>() + self.own.iter().sum::<f64>();
-        visit(point) > 1.7 * in_blocks / self.jobs.len() as f64
+        let mean = |known: &dyn Fn(usize) -> bool| {
+            let points: Vec<usize> = (0..self.jobs.len()).filter(|point| known(*point)).collect();
+            let blocks: BTreeSet<usize> = points.iter().map(|point| self.jobs[*point].block).collect();
+            let preparation: f64 = blocks.iter().map(|block| self.preparation[*block]).sum();
+            let own: f64 = points.iter().map(|point| self.own[*point]).sum();
+            (preparation + own) / points.len().max(1) as f64
+        };
+        let least = mean(&|_| true).min(mean(&|point| progress[point].observed > 0));
+        visit(point) > 1.7 * least
     }
 
     pub fn is_main(&self, point: usize) -> bool {

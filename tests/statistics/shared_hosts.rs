@@ -2,7 +2,7 @@
 //! costs with the core alone and with the core shared, whatever the states last and however large their share is.
 
 use fathom::plan::{
-    CoreWanted, Importance, Job, Moment, Planner, PlannerSettings, Progress, Simulated, Step, Visit,
+    CoreWanted, Importance, Job, Moment, OwnCore, Planner, PlannerSettings, Progress, Simulated, Step, Visit,
     VisitTimes, simulate,
 };
 use fathom::results::CoreTrials;
@@ -67,7 +67,11 @@ struct Host {
     is_shared: Option<usize>,
     /// The CPU of the trial.
     cpu: usize,
+    /// The time of the run's own core in each state.
+    own: OwnCore,
     slowdown: f64,
+    /// The cost on the second CPU over that on the run's own.
+    unlike: f64,
     chance: Chance,
     alone: Vec<Vec<Vec<f64>>>,
     shared: Vec<Vec<Vec<f64>>>,
@@ -85,7 +89,9 @@ impl Host {
             is_alone: None,
             is_shared: None,
             cpu: 0,
+            own: OwnCore::default(),
             slowdown,
+            unlike: 1.0,
             chance,
             alone: none(),
             shared: none(),
@@ -98,12 +104,13 @@ impl Host {
     fn observe(&mut self, point: usize, began: f64, seconds: f64) {
         let (one, other) = (1.0 + SCATTER * self.chance.normal(), 1.0 + SCATTER * self.chance.normal());
         let (mut alone, mut shared) = (vec![], vec![]);
+        let cost = if self.cpu == 0 { COST } else { COST * self.unlike };
         for batch in 0..(seconds / BATCH_S) as usize {
             let noise = 1.0 + 0.003 * self.chance.normal();
             if self.cpus[self.cpu].is_here(began + batch as f64 * BATCH_S) {
-                shared.push(COST * self.slowdown * other * noise);
+                shared.push(cost * self.slowdown * other * noise);
             } else {
-                alone.push(COST * one * noise);
+                alone.push(cost * one * noise);
             }
         }
         for (observations, samples) in [(alone, &mut self.alone[point]), (shared, &mut self.shared[point])] {
@@ -160,8 +167,10 @@ impl Simulated for Host {
         if !seen(&self.cpus[0]) {
             return Moment::Unknown;
         }
-        self.is_alone = self.cpus.iter().position(|cpu| !cpu.is_here(at));
-        self.is_shared = self.cpus.iter().position(|cpu| cpu.is_here(at));
+        self.own.saw(at, !self.cpus[0].is_here(at));
+        let used = if self.own.suffices() { &self.cpus[..1] } else { &self.cpus[..] };
+        self.is_alone = used.iter().position(|cpu| !cpu.is_here(at));
+        self.is_shared = used.iter().position(|cpu| cpu.is_here(at));
         match (self.is_alone, self.is_shared) {
             (Some(_), Some(_)) => Moment::Either,
             (Some(_), None) => Moment::Alone,
@@ -227,8 +236,12 @@ struct Tally {
 }
 
 fn tally(share: f64, lasts: f64, slowdown: f64, precision: f64) -> Tally {
+    tally_of(&|seed| Host::new(share, lasts, slowdown, 1000 * seed + (share * 100.0) as u64), precision)
+}
+
+fn tally_of(host: &(dyn Fn(u64) -> Host + Sync), precision: f64) -> Tally {
     let one = |seed: u64| {
-        let mut host = Host::new(share, lasts, slowdown, 1000 * seed + (share * 100.0) as u64);
+        let mut host = host(seed);
         let end = run(&mut host, precision);
         (host, end)
     };
@@ -252,7 +265,7 @@ fn tally(share: f64, lasts: f64, slowdown: f64, precision: f64) -> Tally {
             };
             let narrow = count(alone, COST, &mut tally.alone, &mut tally.errors.0);
             tally.narrow.0 += usize::from(narrow);
-            count(shared, COST * slowdown, &mut tally.shared, &mut tally.errors.1);
+            count(shared, COST * host.slowdown, &mut tally.shared, &mut tally.errors.1);
         }
     }
     tally
@@ -310,6 +323,21 @@ fn a_core_shared_half_of_the_time_gives_nearly_all_points_their_second_value() {
             let tally = tally(0.45, lasts, 1.4, precision);
             println!("{lasts} {precision} {tally:?}");
             assert!(tally.shared.1 * 10 >= tally.narrow.1 * 9, "{lasts} {precision} {tally:?}");
+        }
+    }
+}
+
+/// Trials of one point on both CPUs hid a fiftieth of a system call: what both values are of is the run's own CPU.
+#[test]
+fn what_costs_more_on_the_second_cpu_has_the_value_of_the_runs_own() {
+    for (share, lasts) in [(0.2, 0.05), (0.2, 1.0), (0.4, 0.05)] {
+        let unlike = |seed| Host { unlike: 1.05, ..Host::new(share, lasts, 1.4, seed) };
+        let tally = tally_of(&unlike, SCATTER / 2.0);
+        println!("{share} {lasts} {tally:?}");
+        assert!(is_covered(tally.alone) && is_covered(tally.shared), "{share} {lasts} {tally:?}");
+        for (error, (_, of)) in [(tally.errors.0, tally.alone), (tally.errors.1, tally.shared)] {
+            let allowed = 0.003 + 3.0 * SCATTER / 2.0 / (of as f64).sqrt();
+            assert!((error / of as f64).abs() < allowed, "{share} {lasts} {tally:?}");
         }
     }
 }

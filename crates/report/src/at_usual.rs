@@ -1,5 +1,5 @@
 //! The sign of figures that are stated at the run's usual frequency of the core, and not as they were observed; and the name of values at the
-//! usual time of the device.
+//! commonest time of the device.
 
 use super::words;
 use fathom_core::quantities;
@@ -42,7 +42,7 @@ fn of_marks(moved: usize, all: usize, frequency: &str) -> String {
     )
 }
 
-/// The name of a value at the usual time of the device: `while a direct read takes 39.0 µs`.
+/// The name of a value at the commonest time of the device: `while a direct read takes 39.0 µs`.
 pub(super) fn while_the_device(at: &PointAtDevice) -> String {
     format!("while a direct read takes {}", time(at.moved.usual))
 }
@@ -52,7 +52,7 @@ fn time(ns: f64) -> String {
     quantities::value(Unit::Nanoseconds, ns)
 }
 
-/// How many values there are at the usual time of the device, and how it varied; `None` where there is none.
+/// How many values there are at the commonest time of the device, and how it varied; `None` where there is none.
 pub(super) fn of_device(results: &Results) -> Option<String> {
     let device = results.device_time?;
     let moved: Vec<&AtUsual> =
@@ -64,12 +64,14 @@ pub(super) fn of_device(results: &Results) -> Option<String> {
         format!(
             "Work that waits for the device reads 4 KiB of a small file directly just before and just after its observations: seven times each, \
              of which the medians count, and of these the geometric mean. They took {low} to {high} in eight of ten of {} trials; what delayed them was not measured. \
-             A quarter of the trials lie closest around {usual}, the device's usual time. Of {} of such work {} the reads \
+             A quarter of the trials lie closest around {usual}, the device's commonest time; {} of all trials found it slower than that by \
+             more than 5 %. Of {} of such work {} the reads \
              visibly: the trials show what share of the cost does (analysis of covariance, Cochran 1957). Each has a second row with the value \
-             that the line through its trials has at the usual time, with what the share leaves open in its interval. The first row is of \
+             that the line through its trials has at the commonest time, with what the share leaves open in its interval. The first row is of \
              all trials as they were observed, and everything that is said or computed rests on that. Reads like those readings follow them \
              nearly wholly, so their second rows agree with each other for that reason.",
             device.trials,
+            quantities::percent(device.slower_share),
             words::plural(waiting, "value"),
             if moved.len() == 1 { "one follows".to_owned() } else { format!("{} follow", moved.len()) }
         )

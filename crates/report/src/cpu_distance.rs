@@ -1,68 +1,38 @@
 //! Sentences and names of the distance between the two CPUs of work on both, where a host changed it.
 
+use super::cpu_positions;
+pub(super) use super::cpu_positions::line;
 use super::words::{self, plural};
-use fathom_core::experiment::At::{Any, Name, Number};
-use fathom_core::experiment::Selector;
+use fathom_core::experiment::At::{Any, Memory, Name};
+use fathom_core::experiment::{Scale, Selector};
 use fathom_core::machine::{Cache, CpuSet};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
 use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, PointDistance, PointResult, Results, is_of_both};
+use fathom_engine::results::{
+    CpuDistance, CpuPosition, PointDistance, PointResult, Results, StreamSlowing, WITHDRAWN, is_of_both,
+};
 
 /// The sentences about the run; `None` if its CPUs were at one distance, or were not looked at.
 pub(super) fn sentence(results: &Results) -> Option<String> {
-    Some(format!("{} {}", moved(results)?, of_figures(results)))
+    let figures = of_figures(results).map(|text| format!(" {text}"));
+    Some(cpu_positions::moved(results)? + &figures.unwrap_or_default())
 }
 
-/// How the shares of the distances are weighted, and of how many moves they are; `None` if there was one distance.
-pub(super) fn weighting(results: &Results) -> Option<String> {
-    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
-    Some(format!(
-        "Each share is of the time between looks that agree, and no more certain than {} allow.",
-        plural(distances.moves(), "move")
-    ))
-}
-
-/// That the CPUs were moved; `None` if they were at one distance, or were not looked at.
-pub(super) fn moved(results: &Results) -> Option<String> {
-    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
-    let settings = &results.run.header.settings;
-    let of = |distance: &CpuDistance| {
-        format!("{} for {}", line(distance), quantities::percent_of_few(distance.share))
-    };
-    let mut each = distances.distances.iter().map(of);
-    let first = format!("{} of the time", each.next()?);
-    let each: Vec<String> = [first].into_iter().chain(each).collect();
-    let (last, rest) = each.split_last()?;
-    let cause = if results.run.header.machine.is_virtual() {
-        "The host moved these virtual CPUs: a"
-    } else {
-        "The distance of two CPUs changed: a"
-    };
-    Some(format!(
-        "{cause} cache line went from CPU {} to CPU {} in {} and in {last}.",
-        settings.home,
-        settings.partner.unwrap_or_default(),
-        rest.join(", ")
-    ))
-}
-
-/// The same in brief, for what refers to the method; `None` if they were at one distance, or were not looked at.
-pub(super) fn change(results: &Results) -> Option<&'static str> {
-    results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
-    Some(if results.run.header.machine.is_virtual() {
-        "The host moved the two virtual CPUs nearer and apart"
-    } else {
-        "The distance of the two CPUs changed"
-    })
-}
-
-/// One load from memory, which is what a line costs that no cache of both CPUs holds.
+/// One load from memory, which is what a line costs that no cache of both CPUs holds: the main figure.
 pub(super) const LOAD: Selector = Selector::only(
-    "memory/memory_parallelism",
-    &[("level", Name("memory")), ("pages", Name("huge")), ("chases", Number(1)), ("size", Any)],
+    "memory/load_latency",
+    &[("order", Name("random cycle")), ("pages", Any), ("size", Memory)],
 );
+
+/// What such a load takes, nanoseconds, and of how large an array it is; `None` if it was not measured, or has several levels.
+fn load(results: &Results) -> Option<(f64, String)> {
+    let known = results.known();
+    let (point, load) = *LOAD.all(&known).first()?;
+    let size = words::number(Scale::Bytes, point.number_of("size")?);
+    (!load.is_mixture).then_some((load.value, size))
+}
 
 /// A line that takes more than this share of a load from memory comes no nearer, and one of less than [`OF_A_CACHE`] from a cache.
 const OF_MEMORY: f64 = 2.0 / 3.0;
@@ -70,14 +40,52 @@ const OF_A_CACHE: f64 = 1.0 / 3.0;
 
 /// What the distances probably are, by what a load from memory takes; `None` if they were one, or tell nothing.
 pub(super) fn meaning(results: &Results) -> Option<String> {
-    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
-    let load = LOAD.found(&results.known()).filter(|load| !load.is_mixture)?.value;
-    let lines = distances.distances.iter().map(|distance| distance.line_ns);
-    nearness(&lines.collect::<Vec<_>>(), load, results.run.header.machine.is_virtual())
+    let (load_ns, size) = load(results)?;
+    let lines: Vec<f64> = results.cpu_positions.iter().map(|position| position.at.line_ns).collect();
+    let threads = match cpu_positions::line_of_one_core(results) {
+        Some(_) => OneCore::Shown,
+        None if results.run.header.machine.is_virtual() && !is_denied(&results.cpu_positions) => {
+            OneCore::Open(seen_slowed(&results.cpu_positions))
+        }
+        None => OneCore::Not,
+    };
+    nearness(&lines, (load_ns, &size), &threads)
 }
 
-/// In a guest, whose topology need not be the host's, the shortest of several distances within a cache may be that within a core.
-fn nearness(lines_ns: &[f64], load_ns: f64, is_guest: bool) -> Option<String> {
+/// Whether the two CPUs are two threads of one core at one of their distances.
+enum OneCore {
+    /// Probably: then that is said where the distances are.
+    Shown,
+    /// In a guest, whose topology need not be the host's, they may be at the shortest of several within a cache; with what speaks for it.
+    Open(Option<String>),
+    /// They are not.
+    Not,
+}
+
+/// Whether the work at the shortest distance is slowed no more than elsewhere, in as many stays as would show it.
+fn is_denied(positions: &[CpuPosition]) -> bool {
+    let shortest = positions.iter().min_by(|one, other| one.at.line_ns.total_cmp(&other.at.line_ns));
+    let slowing = shortest.and_then(|position| position.slowing);
+    slowing.is_some_and(|slowing| !slowing.is_of_one_core() && slowing.is_of_several_stays())
+}
+
+/// That the work at the shortest distance is mostly slowed, though in too few stays to tell that from a neighbour; `None` if it is not.
+fn seen_slowed(positions: &[CpuPosition]) -> Option<String> {
+    let shortest = positions.iter().min_by(|one, other| one.at.line_ns.total_cmp(&other.at.line_ns))?;
+    let StreamSlowing { trials: [slowed, read], elsewhere: [elsewhere, all], .. } = shortest.slowing?;
+    (2 * slowed > read && elsewhere * read < slowed * all).then(|| {
+        format!(
+            " (a stream of instructions beside the work was slowed in {} of {} then, and in {} of {} at the other positions; they were there so \
+             seldom that a neighbour may have come just then)",
+            quantities::count(slowed),
+            plural(read, "trial"),
+            quantities::count(elsewhere),
+            quantities::count(all)
+        )
+    })
+}
+
+fn nearness(lines_ns: &[f64], (load_ns, size): (f64, &str), threads: &OneCore) -> Option<String> {
     let named = |is_such: &dyn Fn(f64) -> bool| -> Option<String> {
         let such = lines_ns.iter().filter(|line| is_such(**line / load_ns));
         let named: Vec<String> = such.map(|line| quantities::value(Unit::Nanoseconds, *line)).collect();
@@ -87,16 +95,17 @@ fn nearness(lines_ns: &[f64], load_ns: f64, is_guest: bool) -> Option<String> {
     let near = named(&|share| share < OF_A_CACHE)?;
     let mut within: Vec<f64> = lines_ns.iter().copied().filter(|line| line / load_ns < OF_A_CACHE).collect();
     sorting::numbers(&mut within);
-    let in_a_core = match within.as_slice() {
-        [shortest, _, ..] if is_guest => format!(
-            "; at {} they may be two hardware threads of one core, or two cores nearer each other",
-            quantities::value(Unit::Nanoseconds, *shortest)
+    let in_a_core = match (threads, within.as_slice()) {
+        (OneCore::Open(evidence), [shortest, _, ..]) => format!(
+            "; at {} they may be two hardware threads of one core{}, or two cores nearer each other",
+            quantities::value(Unit::Nanoseconds, *shortest),
+            evidence.as_deref().unwrap_or_default()
         ),
         _ => String::new(),
     };
     let load = quantities::value(Unit::Nanoseconds, load_ns);
     Some(format!(
-        "A load that no cache answers takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none{in_a_core}."
+        "A load from {size} of memory, which no cache answers, takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none{in_a_core}."
     ))
 }
 
@@ -109,14 +118,17 @@ pub(super) fn not_always_shared(results: &Results, cache: &Cache) -> Option<Stri
     let settings = &results.run.header.settings;
     let (one, other) = (settings.home, settings.partner?);
     let is_of_both = |cpus: &CpuSet| cpus.contains(one) && cpus.contains(other);
-    let distances = results.cpu_distances.as_ref().filter(|_| cache.instances.iter().any(is_of_both))?;
-    let load = LOAD.found(&results.known()).filter(|load| !load.is_mixture).map(|load| load.value);
-    let lines: Vec<(f64, f64)> = distances.distances.iter().map(|at| (at.line_ns, at.share)).collect();
-    beyond_a_cache(&lines, load).map(|apart| format!("; {apart}"))
+    let positions = results.cpu_positions.iter().filter(|_| cache.instances.iter().any(is_of_both));
+    let load = load(results).map(|(load_ns, _)| load_ns);
+    let lines: Vec<(f64, f64)> =
+        positions.clone().map(|position| (position.at.line_ns, position.at.share)).collect();
+    let (least_ns, apart) = beyond_a_cache(&lines, load)?;
+    let nearer = positions.filter(|position| position.at.line_ns < least_ns);
+    Some(format!("; {apart} ({})", cpu_positions::listed(results, nearer)))
 }
 
 /// What a line takes, and in what share of the time, while the CPUs share no cache: of at least two distances.
-fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<String> {
+fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<(f64, String)> {
     let shortest = lines.iter().map(|(line, _)| *line).reduce(f64::min)?;
     let is_near = |line: f64| load_ns.is_none_or(|load| line / load > OF_MEMORY);
     let is_beyond = |line: f64| line > BEYOND_ANY_CACHE * shortest && is_near(line);
@@ -124,41 +136,19 @@ fn beyond_a_cache(lines: &[(f64, f64)], load_ns: Option<f64>) -> Option<String> 
     let least = beyond().map(|(line, _)| *line).reduce(f64::min)?;
     let share: f64 = beyond().map(|(_, share)| *share).sum();
     let more = if beyond().count() > 1 { " or more" } else { "" };
-    Some(format!(
-        "in this run not at all times: a line took {}{more} between them for {} of the time, and at least {}",
+    let apart = format!(
+        "in this run not at all times: of {} positions of these CPUs a line took {}{more} between them at {}, for {} of the time, and less \
+         otherwise",
+        lines.len(),
         quantities::value(Unit::Nanoseconds, least),
+        if beyond().count() == 1 { "one" } else { "some" },
         quantities::percent_of_few(share),
-        quantities::value(Unit::Nanoseconds, shortest)
-    ))
+    );
+    Some((least, apart))
 }
 
-/// The experiment that asks what the two CPUs share, which another distance may answer otherwise.
-const WHAT_CPUS_SHARE: &str = "cpu/shared_core";
-
-/// For which distances an experiment that asks what the CPUs share has no value; `None` for another, and where it has one of each.
-pub(super) fn unanswered(results: &Results, experiment: &str) -> Option<String> {
-    let distances = results.cpu_distances.as_ref().filter(|distances| distances.are_several())?;
-    if experiment != WHAT_CPUS_SHARE {
-        return None;
-    }
-    let mine = results.points.iter().filter(|point| point.experiment == experiment);
-    let answered: Vec<f64> =
-        mine.filter_map(|point| point.cpu_distance.as_ref()).flat_map(PointDistance::lines_ns).collect();
-    open(&distances.distances, &answered)
-}
-
-/// Of distances those of which no value is.
-fn open(distances: &[CpuDistance], answered: &[f64]) -> Option<String> {
-    let is_open =
-        |distance: &&CpuDistance| answered.iter().all(|line_ns| line_ns.total_cmp(&distance.line_ns).is_ne());
-    let open: Vec<String> = distances.iter().filter(is_open).map(line).collect();
-    (!answered.is_empty() && !open.is_empty()).then(|| {
-        format!("Not answered for the time in which a cache line takes {} between them: too few trials were made then.", open.join(" or "))
-    })
-}
-
-/// How many figures are of one distance, and how many of all.
-fn of_figures(results: &Results) -> String {
+/// How many figures are of one distance; `None` if none.
+fn of_figures(results: &Results) -> Option<String> {
     let divided = results.points.iter().filter(|point| of_several(point).is_some()).count();
     let is_predicted = |point: &PointResult| point.predicted_at_other_distance().is_some();
     let there = if results.points.iter().any(is_predicted) {
@@ -166,16 +156,23 @@ fn of_figures(results: &Results) -> String {
     } else {
         ""
     };
-    format!(
-        "{} of work on both {} of the trials at one of them.{there}",
-        plural(divided, "figure"),
-        if divided == 1 { "is" } else { "are" }
-    )
+    let withdrawn = withdrawn(&results.points.iter().collect::<Vec<_>>()).map(|text| format!(" {text}"));
+    let withdrawn = withdrawn.unwrap_or_default();
+    (divided > 0).then(|| {
+        format!(
+            "{} of work on both {} of the trials at one of them.{there}{withdrawn}",
+            plural(divided, "figure"),
+            if divided == 1 { "is" } else { "are" }
+        )
+    })
 }
 
-/// The time that a line takes at a distance.
-pub(super) fn line(distance: &CpuDistance) -> String {
-    quantities::value(Unit::Nanoseconds, distance.line_ns)
+/// How many of these points have no prediction because their inputs were measured at another distance; `None` if none.
+pub(super) fn withdrawn(points: &[&PointResult]) -> Option<String> {
+    let is_one = |point: &&&PointResult| point.unpredicted.as_deref() == Some(WITHDRAWN);
+    let number = points.iter().filter(is_one).count();
+    let were = if number == 1 { "was" } else { "were" };
+    (number > 0).then(|| format!("{} {were} not predicted: {WITHDRAWN}.", plural(number, "value")))
 }
 
 /// The distance of a point's figure, of a run that had several.
@@ -186,6 +183,13 @@ fn of_several(point: &PointResult) -> Option<&PointDistance> {
 /// The name of the distance at which a point's figure was measured; `None` for other work, and if there was one distance.
 pub(super) fn name(point: &PointResult) -> Option<String> {
     of_several(point).map(|distance| of(&distance.at))
+}
+
+/// The same in brackets behind the name of an operation, in sentences, which speak of the distance of most of the time: `None` there.
+pub(super) fn unless_usual(point: &PointResult) -> Option<String> {
+    of_several(point)
+        .filter(|distance| !distance.at.is_usual)
+        .map(|distance| format!(" ({})", of(&distance.at)))
 }
 
 /// The time of a line at that distance.
@@ -201,6 +205,53 @@ pub(super) fn of(distance: &CpuDistance) -> String {
 /// The name of a value at another distance, which few trials may have: `CPUs 172 ns apart, 1 trial`.
 pub(super) fn of_another(distance: &CpuDistance, estimate: &Estimate) -> String {
     format!("{}, {}", of(distance), plural(estimate.trials, "trial"))
+}
+
+/// The distance that most of these points of work on both CPUs are of; of as many that of most of the time, and `None` if none is of one of
+/// several.
+fn of_most<'run>(points: &[&'run PointResult]) -> Option<&'run CpuDistance> {
+    let all = || points.iter().filter_map(|point| of_several(point)).map(|distance| &distance.at);
+    let number = |at: &CpuDistance| all().filter(|other| is_at(other, at)).count();
+    all().max_by_key(|at| (number(at), at.is_usual))
+}
+
+fn is_at(one: &CpuDistance, other: &CpuDistance) -> bool {
+    one.line_ns.total_cmp(&other.line_ns).is_eq()
+}
+
+/// Whether a point of a figure is of another distance than most of its points.
+pub(super) fn is_apart_from_most(point: &PointResult, points: &[&PointResult]) -> bool {
+    of_several(point).zip(of_most(points)).is_some_and(|(distance, most)| !is_at(&distance.at, most))
+}
+
+/// How many names a caption has room for.
+const NAMED: usize = 3;
+
+/// What a caption says of the distance of its marks, of which those of another than most are crosses; empty where all are of that of most of
+/// the time.
+pub(super) fn of_picture(points: &[&PointResult]) -> String {
+    let Some(most) = of_most(points) else { return String::new() };
+    let crosses: Vec<&PointResult> =
+        points.iter().copied().filter(|point| is_apart_from_most(point, points)).collect();
+    if crosses.is_empty() {
+        return if most.is_usual { String::new() } else { format!(" Work on both CPUs: {}.", of(most)) };
+    }
+    let shared = words::shared_parameters(points);
+    let mut others: Vec<&CpuDistance> = vec![];
+    for distance in crosses.iter().filter_map(|point| of_several(point)) {
+        if !others.iter().any(|other| is_at(other, &distance.at)) {
+            others.push(&distance.at);
+        }
+    }
+    let at = |distance: &&CpuDistance| {
+        let mine =
+            crosses.iter().filter(|point| of_several(point).is_some_and(|own| is_at(&own.at, distance)));
+        let names: Vec<String> = mine.map(|point| words::differing_label(point, &shared)).collect();
+        let names = if names.len() <= NAMED { names.join("; ") } else { plural(names.len(), "mark") };
+        format!("{} ({names})", of(distance))
+    };
+    let others: Vec<String> = others.iter().map(at).collect();
+    format!(" Crosses: {}. Other marks of one distance: {}.", others.join(", "), of(most))
 }
 
 /// The meaning of the names below a table; empty if none of these points has one.
@@ -256,8 +307,8 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{beyond_a_cache, nearness, open};
-    use fathom_engine::results::CpuDistance;
+    use super::{CpuDistance, CpuPosition, StreamSlowing, seen_slowed};
+    use super::{OneCore, beyond_a_cache, nearness};
 
     #[test]
     fn a_share_of_the_time_has_two_digits() {
@@ -270,11 +321,14 @@ mod tests {
     #[test]
     fn a_cache_said_to_be_shared_is_not_while_a_line_takes_as_long_as_memory() {
         let lines = [(32.9, 0.83), (164.0, 0.158), (16.6, 0.012)];
-        let said = beyond_a_cache(&lines, Some(161.0)).expect("a line beyond any cache");
+        let (least_ns, said) = beyond_a_cache(&lines, Some(161.0)).expect("a line beyond any cache");
         assert!(
-            said.contains("took 164 ns between them for 16 % of the time, and at least 16.6 ns"),
+            said.contains(
+                "of 3 positions of these CPUs a line took 164 ns between them at one, for 16 % of the time"
+            ),
             "{said}"
         );
+        assert!((least_ns - 164.0).abs() < 1e-9);
         assert!(beyond_a_cache(&lines, None).is_some(), "without a load from memory");
         assert_eq!(beyond_a_cache(&[(32.9, 0.9), (16.6, 0.1)], None), None, "threads of a core");
         assert_eq!(beyond_a_cache(&[(164.0, 1.0)], Some(161.0)), None, "one distance, whatever it is");
@@ -282,30 +336,48 @@ mod tests {
     }
 
     #[test]
-    fn what_the_cpus_share_is_not_answered_for_a_distance_without_a_value() {
-        let at = |line_ns| CpuDistance { line_ns, share: 0.3, looks: 9, is_usual: false };
-        let all = [at(31.9), at(167.0), at(16.1)];
-        let said = open(&all, &[31.9, 167.0]).expect("one is open");
-        assert!(said.contains("a cache line takes 16.1 ns between them"), "{said}");
-        assert_eq!(open(&all[..2], &[31.9, 167.0]), None);
-        assert_eq!(open(&all, &[]), None, "nothing is of a distance");
-    }
-
-    #[test]
     fn a_line_that_takes_as_long_as_a_load_from_memory_is_in_no_common_cache() {
-        let text = nearness(&[33.5, 167.0, 16.4], 166.0, false).expect("both kinds");
+        let text = nearness(&[33.5, 167.0, 16.4], (166.0, "1 GiB"), &OneCore::Not).expect("both kinds");
         assert!(
             text.contains("while a line takes 33.5 ns or 16.4 ns the two CPUs probably share a cache"),
             "{text}"
         );
+        assert!(text.starts_with("A load from 1 GiB of memory, which no cache answers, takes 166 ns: while"));
         assert!(text.ends_with("while it takes 167 ns probably none."), "{text}");
-        assert_eq!(nearness(&[33.5, 80.0], 166.0, true), None, "80 ns may be either");
-        let of_a_guest = |lines: &[f64]| nearness(lines, 166.0, true).expect("both kinds");
+        assert_eq!(
+            nearness(&[33.5, 80.0], (166.0, "1 GiB"), &OneCore::Open(None)),
+            None,
+            "80 ns may be either"
+        );
+        let of_a_guest =
+            |lines: &[f64]| nearness(lines, (166.0, "1 GiB"), &OneCore::Open(None)).expect("both kinds");
         assert!(
             of_a_guest(&[33.5, 167.0, 16.4])
                 .contains("none; at 16.4 ns they may be two hardware threads of one core"),
             "a guest is not told which of its CPUs are threads of one core"
         );
+        let position = |line_ns, slowed, elsewhere| CpuPosition {
+            at: CpuDistance { line_ns, share: 0.01, looks: 20, is_usual: false },
+            is_seldom: false,
+            trials: 58,
+            left_out: 0,
+            slowing: Some(StreamSlowing {
+                trials: [slowed, 58],
+                stays: [1, 1],
+                elsewhere: [elsewhere, 1_566],
+                times: 1.4,
+            }),
+            load: None,
+        };
+        let text = seen_slowed(&[position(33.5, 9, 40), position(16.0, 36, 13)]).expect("most are slowed");
+        assert!(
+            text.contains("in 36 of 58 trials then, and in 13 of 1\u{202f}566 at the other positions"),
+            "{text}"
+        );
+        assert_eq!(seen_slowed(&[position(16.0, 20, 13)]), None, "the fewer are slowed");
+        assert_eq!(seen_slowed(&[position(16.0, 36, 1_500)]), None, "as often as elsewhere");
         assert!(!of_a_guest(&[33.5, 167.0]).contains("threads"), "one distance within a cache");
+        let shown = nearness(&[33.5, 167.0, 16.4], (166.0, "1 GiB"), &OneCore::Shown).expect("both kinds");
+        assert!(!shown.contains("threads"), "it is said where the distances are: {shown}");
     }
 }

@@ -20,6 +20,12 @@ pub(super) fn mark(point: &PointResult) -> String {
     if by(point).is_some() { format!(" {MARK}") } else { String::new() }
 }
 
+/// The meaning of the sign where there is little room; `None` if no point has it.
+pub(super) fn in_short<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> Option<String> {
+    let is_denied = points.into_iter().any(|point| by(point).is_some());
+    is_denied.then(|| format!("{MARK}: another measurement of it is apart"))
+}
+
 /// The meaning of the sign below a table; empty if no point has it.
 pub(super) fn legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
     if points.into_iter().any(|point| by(point).is_some()) {

@@ -52,7 +52,8 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
         _ => measure.number(value.value, ends),
     };
     if let Some(states) = value.states {
-        return of_states(states, measure);
+        let others = if value.has_more_states { ", among others" } else { "" };
+        return of_states(states, measure) + others;
     }
     let space = if measure.symbol.is_empty() { "" } else { " " };
     let range = ends.map(|(low, high)| measure.range(value.value, low, high));
@@ -135,6 +136,17 @@ mod tests {
             text(&statement!("{ratio}", ratio = time.times_as("long", time, "ratio"))),
             "the two are not significantly different"
         );
+    }
+
+    #[test]
+    fn two_of_more_states_are_not_said_to_be_all() {
+        let time = found(19.5, 18.1, 20.9, Dimension::Of(Unit::Nanoseconds));
+        let two = [10.0, 40.1].map(|value| Measured { value, interval: None });
+        let of = |has_more_states| {
+            let found = Found { is_mixture: true, states: Some(two), has_more_states, ..time };
+            text(&statement!("{found}", found = found.named("a figure")))
+        };
+        assert_eq!([of(false), of(true)], ["10.0 ns or 40.1 ns", "10.0 ns or 40.1 ns, among others"]);
     }
 
     #[test]

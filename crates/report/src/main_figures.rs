@@ -1,6 +1,7 @@
 //! The main figures of a run: those that represent its experiments if there is little room. Every form takes them, and their
 //! text, from here.
 
+use super::main_figure_names::{of_experiment, placement, shown_peer};
 use super::paper::Sign;
 use super::precision;
 use super::states;
@@ -9,9 +10,7 @@ use super::words;
 use super::words::ABSENT;
 use super::{at_usual, cpu_distance, denied, occupancy, of_level};
 use fathom_core::experiment;
-use fathom_core::experiment::{
-    AXIS_PLACEMENT, Landmark, MainFigure, PEER, Point, Shown, VIRTUAL_PEER, Value,
-};
+use fathom_core::experiment::{Landmark, MainFigure, Point, Shown, Value};
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{Outcome, PointResult, Results, TrendResult};
 
@@ -28,6 +27,8 @@ pub(super) struct Main<'run> {
     pub is_best: bool,
     /// How many other settings its run does not tell apart from it.
     pub alike: usize,
+    /// Whether it is of a level of a hierarchy, and in part of the level before.
+    pub is_of_two_levels: bool,
     pub source: FigureSource<'run>,
 }
 
@@ -119,6 +120,13 @@ impl<'run> Ranked<'run> {
 }
 
 impl<'run> Main<'run> {
+    /// That of a point which no name chose.
+    pub(super) fn unchosen(words: String, name: String, point: &'run PointResult) -> Self {
+        let source = FigureSource::Point(point);
+        let (role, leads, is_best, alike, is_of_two_levels) = (None, false, false, 0, false);
+        Main { words, name, role, leads, is_best, alike, is_of_two_levels, source }
+    }
+
     /// The point whose figure it is; `None` of a slope.
     pub(super) fn point(&self) -> Option<&'run PointResult> {
         match self.source {
@@ -129,12 +137,17 @@ impl<'run> Main<'run> {
 
     /// Its words, with the state of the core behind its value.
     pub(super) fn label(&self) -> String {
-        self.labelled(&self.words, true, |_| true)
+        self.labelled(&self.words, true, |_| true) + &self.levels()
     }
 
     /// Its name for readers, beside a column for the shared core, which says whether the value is a mixture: another state is named only
     /// if it is not the core alone.
     pub(super) fn reader_label(&self) -> String {
+        self.brief_label() + &self.levels()
+    }
+
+    /// The same without the levels between which its interval leaves it open, where there is no room for them.
+    pub(super) fn brief_label(&self) -> String {
         self.labelled(&self.name, true, |state| ![occupancy::ALONE, occupancy::MIXTURE].contains(&state))
     }
 
@@ -153,7 +166,11 @@ impl<'run> Main<'run> {
     pub(super) fn label_beside_states(&self, names_distance: bool) -> String {
         self.labelled(&self.name, names_distance, |state| {
             ![occupancy::ALONE, occupancy::SHARED, occupancy::MIXTURE].contains(&state)
-        })
+        }) + &self.levels()
+    }
+
+    fn levels(&self) -> String {
+        self.point().map_or_else(String::new, states::open_levels)
     }
 
     /// Whether its value is of the core shared, because it was too rarely alone.
@@ -289,15 +306,7 @@ pub(super) fn of<'run>(results: &'run Results, name: &'run str) -> Vec<Main<'run
         (true, Some(point)) => {
             let words = words::short_label(*point, &point.point);
             let name = of_experiment(name, &words);
-            vec![Main {
-                name,
-                words,
-                role: None,
-                leads: false,
-                is_best: false,
-                alike: 0,
-                source: FigureSource::Point(point),
-            }]
+            vec![Main::unchosen(words, name, point)]
         }
         _ => distinct(chosen),
     }
@@ -356,19 +365,17 @@ fn choose<'run>(
     let unmeasured = planned.filter(|planned| planned.skip.is_none() && of(&planned.point).is_none());
     let points = measured.iter().map(|point| &point.point).chain(unmeasured.map(|planned| &planned.point));
     let alike = figure.choose_best(points, landmarks, worth);
-    let declared = of(alike.first()?)?;
-    let point = of_level::representative(results, figure, declared, measured, landmarks)?;
+    let point = of_level::representative(results, figure, of(alike.first()?)?, measured, landmarks)?;
     let written = |of: &Point, name: &str, value: &Value| {
         let result = measured.iter().find(|one| one.point == *of).copied().unwrap_or(point);
-        let mixed = of_level::mixed(results, (figure, landmarks), result, (name, measured));
-        words::value(result, name, value) + &mixed
+        let in_part = of_level::in_part(results, (figure, landmarks), result, (name, measured));
+        words::value(result, name, value) + &in_part
     };
     let alike: Vec<&Point> = std::iter::once(&point.point).chain(alike.iter().copied().skip(1)).collect();
-    let words = figure.label(&alike, written);
     let placement = placement(figure, point, results.of_experiment(name));
     let placed = |words: String| shown_peer(&(words + &placement), &point.point);
     let reader_name = figure.reader_label(&alike, written).map(placed);
-    let words = placed(words);
+    let words = placed(figure.label(&alike, written));
     Some(Main {
         name: reader_name.unwrap_or_else(|| of_experiment(name, &words)),
         words,
@@ -376,6 +383,7 @@ fn choose<'run>(
         leads: figure.leads,
         is_best: figure.is_best(),
         alike: alike.len().saturating_sub(1),
+        is_of_two_levels: of_level::mixed(results, (figure, landmarks), point, measured).is_some(),
         source: FigureSource::Point(point),
     })
 }
@@ -398,37 +406,9 @@ fn slope<'run>(
         leads: figure.leads,
         is_best: figure.is_best(),
         alike: 0,
+        is_of_two_levels: false,
         source: FigureSource::Slope(trend),
     })
-}
-
-/// The words of a figure behind the experiment's name without its family.
-fn of_experiment(name: &str, words: &str) -> String {
-    let short = name.split_once('/').map_or(name, |(_, short)| short);
-    format!("{}: {words}", words::spelt(short))
-}
-
-/// The placement in parentheses, where the experiment has points of another one, measured or not, and the setting of the figure
-/// names none.
-fn placement<'run>(
-    figure: &MainFigure,
-    point: &PointResult,
-    all: impl Iterator<Item = &'run PointResult>,
-) -> String {
-    let is_named = figure.at.0.iter().any(|(name, _)| *name == AXIS_PLACEMENT.name);
-    let placement = point.point.placement();
-    let mut others = all.map(|other| other.point.placement());
-    if is_named || others.all(|other| other == placement) {
-        return String::new();
-    }
-    format!(" ({})", words::placement(placement))
-}
-
-/// A virtual peer is never shown as a real one.
-fn shown_peer(words: &str, point: &Point) -> String {
-    let is_virtual =
-        point.parameters().any(|(_, value)| matches!(value, Value::Name(name) if name == VIRTUAL_PEER));
-    if is_virtual { words.replace(PEER, VIRTUAL_PEER) } else { words.to_owned() }
 }
 
 fn distinct(chosen: Vec<Main>) -> Vec<Main> {

@@ -3,7 +3,7 @@
 use super::words::{self, plural};
 use fathom_core::experiment::CoreUse;
 use fathom_core::quantities;
-use fathom_core::statistics::Measured;
+use fathom_core::statistics::{self, Measured};
 use fathom_engine::results::{CoreShared, CoreState, PointResult, Results, UnlikeCpu};
 
 /// The sentences about the run; empty if its file has no readings of the core.
@@ -112,9 +112,10 @@ pub(super) fn unlike_cpus(results: &Results) -> Vec<String> {
     results.unlike_cpus.iter().map(of).collect()
 }
 
-/// The state of the core behind a point's value, in a word; `None` if it was not shared, or if the work cannot be told apart.
+/// The state of the core behind a point's value, in a word, also of one whose trials never found it shared; `None` if the run tells no states,
+/// or if the work cannot be told apart.
 pub(super) fn state(point: &PointResult) -> Option<&'static str> {
-    let core = point.core.as_ref().filter(|core| core.shared_share.is_some_and(|share| share > 0.0))?;
+    let core = point.core.as_ref().filter(|core| core.is_told_apart)?;
     match core.state {
         CoreState::Alone => Some(ALONE),
         CoreState::Shared => Some(SHARED),
@@ -146,10 +147,9 @@ pub(super) fn mark_of_use(results: &Results, core: Option<CoreUse>) -> String {
 pub(super) const CAVEAT: &str = "§";
 
 /// What it stands for.
-pub(super) const OF_CAVEAT: &str = "§ marks what is not like with like: part of a difference may be the neighbour's. Such are figures that have marks of \
-    both states. Such are values of the core alone beside a prediction that rests on trials with it shared, as the values of its inputs show. It \
-    also marks work that is not short and names no state. Its values are of whatever the core did, and the share is that of the time in which the \
-    core was shared when it was looked at.";
+pub(super) const OF_CAVEAT: &str = "§ warns that part of a difference may be the neighbour's. It stands where figures of the core alone and of \
+    the core shared meet, where a prediction for the core alone rests on trials with it shared, and at work that is not short: that is of whatever \
+    the core did, and beside it stands in how much of the time the core was shared when it was looked at.";
 
 /// The meaning of the sign below a table, and what is said of rows without a state.
 pub(super) fn mark_legend<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> String {
@@ -162,7 +162,7 @@ pub(super) fn full_legend<'run>(points: impl IntoIterator<Item = &'run PointResu
     let points: Vec<&PointResult> = points.into_iter().collect();
     let shares: Vec<f64> = points.iter().copied().filter_map(at_ends).collect();
     let unmarked = time_shared(&shares).map(|share| {
-        format!(" Rows that name no state of the core are of whatever the core did: it was shared {share} of the time when it was looked at.")
+        format!(" Rows that name no state of the core are of whatever the core did: it was shared {share} when it was looked at.")
     });
     of_mark(&points) + &unmarked.unwrap_or_default()
 }
@@ -181,8 +181,8 @@ pub(super) fn of_unmarked<'run>(points: impl IntoIterator<Item = &'run PointResu
 
 /// What is said of these values, whose work is not short.
 fn unmarked(which: &str, shares: &[f64]) -> String {
-    time_shared(shares)
-        .map_or_else(String::new, |share| format!(" {which} ({CAVEAT}): core shared {share} of the time."))
+    let sentence = |share| format!(" {which} ({CAVEAT}): core shared {share}.");
+    time_shared(shares).map_or_else(String::new, sentence)
 }
 
 /// In what share of the time the core was shared; `None` if it never was.
@@ -190,9 +190,18 @@ fn time_shared(shares: &[f64]) -> Option<String> {
     let least = shares.iter().copied().fold(f64::INFINITY, f64::min);
     let most = shares.iter().copied().fold(0.0, f64::max);
     let of = |share: f64| quantities::percent(share);
-    let share = if of(least) == of(most) { of(most) } else { format!("{} to {}", of(least), of(most)) };
+    let share = match statistics::median(shares) {
+        _ if of(least) == of(most) => format!("{} of the time", of(most)),
+        Some(median) if most - least > TELLS_NOTHING => {
+            format!("{} of the time, in their median", of(median))
+        }
+        _ => format!("{} to {} of the time", of(least), of(most)),
+    };
     (most >= SELDOM).then_some(share)
 }
+
+/// A range over more than half of all shares that there can be tells nothing of a row.
+const TELLS_NOTHING: f64 = 0.5;
 
 /// The share of the time in which the core was shared when it was looked at, of work that is not short.
 fn at_ends(point: &PointResult) -> Option<f64> {
@@ -294,6 +303,11 @@ mod tests {
         assert_eq!(rows(&[0.0, 0.001]), "", "a core that was never shared");
         let both = rows(&[0.4, 0.62]);
         assert_eq!(both, " Rows that name no state (§): core shared 40.0 % to 62.0 % of the time.");
+        let nearly_all = rows(&[0.0, 1.0, 0.12, 0.1, 0.2]);
+        assert_eq!(
+            nearly_all,
+            " Rows that name no state (§): core shared 12.0 % of the time, in their median."
+        );
     }
 
     #[test]

@@ -34,26 +34,33 @@ pub(super) fn representative<'run>(
     curve().find(|point| setting(point) == Some(chosen))
 }
 
-/// What is said behind the size of a figure's array whose loads are in part from the level before, as no flat part of the curve is of its own;
-/// empty for others, and behind other settings.
-pub(super) fn mixed(
-    results: &Results,
+/// The parameter of a figure's array, and the level before from which its loads are in part, as no flat part of the curve is of its own;
+/// `None` for others.
+pub(super) fn mixed<'run>(
+    results: &'run Results,
     (figure, landmarks): (&MainFigure, &[Landmark]),
+    point: &PointResult,
+    measured: &[&PointResult],
+) -> Option<(&'static str, &'run Level)> {
+    let levels = levels(results, &point.experiment)?;
+    let (along, landmark) = limit(figure, landmarks)?;
+    let group = point.point.without(along);
+    let is_of_curve = |other: &&&PointResult| other.point.without(along) == group && other.mixture.is_none();
+    let curve = measured.iter().filter(is_of_curve);
+    let curve = curve.filter_map(|of| Some((of.point.number_of(along)?, of.estimate()?.measured())));
+    let before = levels.in_part_from(level(levels, landmark)?, point.point.number_of(along)?, curve)?;
+    Some((along, before))
+}
+
+/// The same in words, behind the size of the array; empty for others, and behind other settings.
+pub(super) fn in_part(
+    results: &Results,
+    of: (&MainFigure, &[Landmark]),
     point: &PointResult,
     (setting, measured): (&str, &[&PointResult]),
 ) -> String {
-    let of = || {
-        let levels = levels(results, &point.experiment)?;
-        let (along, landmark) = limit(figure, landmarks).filter(|(along, _)| *along == setting)?;
-        let group = point.point.without(along);
-        let is_of_curve =
-            |other: &&&PointResult| other.point.without(along) == group && other.mixture.is_none();
-        let curve = measured.iter().filter(is_of_curve);
-        let curve = curve.filter_map(|of| Some((of.point.number_of(along)?, of.estimate()?.measured())));
-        let before = levels.in_part_from(level(levels, landmark)?, point.point.number_of(along)?, curve)?;
-        Some(format!(", in part from {}", before.name))
-    };
-    of().unwrap_or_default()
+    let before = mixed(results, of, point, measured).filter(|(along, _)| *along == setting);
+    before.map(|(_, before)| format!(", in part from {}", before.name)).unwrap_or_default()
 }
 
 fn levels<'run>(results: &'run Results, name: &str) -> Option<&'run Levels> {

@@ -2,16 +2,16 @@
 
 use super::precision::{Precision, usual_trials};
 use super::words::{self, plural};
-use super::{occupancy, summary};
+use super::{drift, occupancy, summary};
 use fathom_core::experiment::Scale;
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_core::sampling::Qualification;
 use fathom_core::sampling::clock::ClockKind;
+use fathom_core::sampling::{Observations, Qualification, Sample};
 use fathom_core::statistics;
 use fathom_engine::record::{Ending, Header, PeerKind, Run};
-use fathom_engine::results::{CounterStep, Disturbance, PointResult, Results, TrendResult};
+use fathom_engine::results::{self, CounterStep, Disturbance, PointResult, Results, TrendResult};
 
 /// The machine in a line: processor, hypervisor, kernel.
 pub fn machine(machine: &Machine) -> String {
@@ -32,7 +32,7 @@ pub fn machine(machine: &Machine) -> String {
 pub fn machine_in_full(described: &Machine) -> String {
     let memory = described.memory.total_bytes.value();
     let memory = memory.map(|bytes| format!("{} of memory", quantities::value(Unit::Bytes, *bytes as f64)));
-    let nested = described.nested().map(|word| format!("a nested guest ({word})"));
+    let nested = described.nested().map(|word| format!("probably a nested guest ({word})"));
     let disk = described.storage.device.value().map(|device| device.kind.clone());
     let disk = disk.or_else(|| Some(format!("{} file system", described.storage.file_system.value()?)));
     let words: Vec<String> = [Some(machine(described)), memory, nested, disk].into_iter().flatten().collect();
@@ -62,8 +62,22 @@ pub(super) fn peer(header: &Header) -> Option<String> {
     })
 }
 
-/// How the run ended, and its duration.
+/// How the run ended, its duration, and the loss of its peer.
 pub(super) fn ending(results: &Results) -> String {
+    let lost = peer_lost(results).map(|lost| format!(" {lost}"));
+    how_it_ended(results) + &lost.unwrap_or_default()
+}
+
+/// That the run lost its peer, and why; `None` if it did not.
+pub(super) fn peer_lost(results: &Results) -> Option<String> {
+    let reason = results.run.closing.as_ref()?.peer_lost.as_ref()?;
+    Some(format!(
+        "It lost its peer ({reason}): points that need the peer have only the results from before that."
+    ))
+}
+
+/// How the run ended, and its duration.
+pub(super) fn how_it_ended(results: &Results) -> String {
     let Some(closing) = &results.run.closing else {
         return "The run did not end normally; everything recorded in its file up to then is complete."
             .to_owned();
@@ -85,12 +99,7 @@ pub(super) fn ending(results: &Results) -> String {
     let rounds = usual_trials(results)
         .map(|trials| format!(" ({} trials a point, in the median)", quantities::plain(trials)));
     let rounds = rounds.unwrap_or_default();
-    let lost = closing.peer_lost.as_ref().map(|reason| {
-        format!(
-            " It lost its peer ({reason}): points that need the peer have only the results from before that."
-        )
-    });
-    format!("The run took {took}{rounds} and ended because {why}.{}", lost.unwrap_or_default())
+    format!("The run took {took}{rounds} and ended because {why}.")
 }
 
 /// The least deviation of the clock that is printed, a share: a millionth, beyond all that is measured with it.
@@ -113,15 +122,30 @@ pub(super) fn clock(run: &Run) -> String {
         .map(|why| format!(" The processor's counter was not used: {why}."))
         .unwrap_or_default();
     let step = CounterStep::of(run).map(|step| in_steps(step, clock)).unwrap_or_default();
+    let own = subtracted(run).map(|own| format!(" when the run began{own}")).unwrap_or_default();
     format!(
         "All times are read from {name}: {}, so a tick is {}, within {} of the kernel's clock. Two readings in a row are \
-         equal or at least {} apart, and {} in the mean{step}; it {steps}.{rejected}",
+         equal or at least {} apart, and {} in the mean{own}{step}; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
         quantities::value(Unit::Nanoseconds, 1e9 / clock.ticks_per_second),
         quantities::percent((clock.frequency_spread_ppm / 1e6).max(LEAST_SPREAD)),
         quantities::value(Unit::Nanoseconds, clock.resolution_ns()),
         quantities::value(Unit::Nanoseconds, clock.overhead_ns()),
     )
+}
+
+/// What trials subtract from the times that they read: each its own mean of two readings in a row.
+fn subtracted(run: &Run) -> Option<String> {
+    let own = |sample: &Sample| match sample.observations {
+        Observations::Ticks { overhead_ticks, .. } => Some(overhead_ticks),
+        Observations::Values { .. } => None,
+    };
+    let all: Vec<f64> = run.trials.iter().filter_map(|trial| own(trial.sample()?)).collect();
+    let median = statistics::median(&all)? / run.header.clock.ticks_per_second * 1e9;
+    // Work that counts its own time subtracts none.
+    let median = Some(median).filter(|median| *median > 0.0)?;
+    let median = quantities::value(Unit::Nanoseconds, median);
+    Some(format!(" (every trial reads such pairs again, and subtracts its own mean, {median} in the median)"))
 }
 
 /// The step of the counter, beside the least distance of two readings.
@@ -154,9 +178,15 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
         format!("Observations that ended on a different CPU from the one they began on: {n}.")
     });
     let times: usize = results.points.iter().map(|point| point.negative).sum();
+    let single: usize = results.points.iter().filter(|point| point.each).map(|point| point.negative).sum();
+    let single = match single {
+        0 => String::new(),
+        all if all == times => ", of operations that were timed one by one".to_owned(),
+        some => format!(", {} of them of operations that were timed one by one", quantities::count(some)),
+    };
     tell(times as u64, &|n| {
         format!(
-            "Observations of a time below zero: {n}. What is subtracted from a reading (the clock's own cost, or a \
+            "Observations of a time below zero: {n}{single}. What is subtracted from a reading (the clock's own cost, or a \
              baseline) was larger at that moment. They stay in the medians, and are never shown as the best \
              observation."
         )
@@ -174,6 +204,7 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     sentences.extend(occupancy::sentences(results));
     sentences.extend(lost(results));
     sentences.extend(frequencies(results));
+    sentences.extend(drift::sentence(results));
     sentences.extend(whole_run(results));
     sentences
 }
@@ -207,8 +238,8 @@ fn lost(results: &Results) -> Option<String> {
     let (worst, point) = shares.max_by(|(one, _), (other, _)| one.total_cmp(other))?;
     (worst > 0.0).then(|| {
         format!(
-            "Just before the observations, a spinning loop lost up to {} of its time to other work or to other \
-             processes of the same point (the most at {}, {}).",
+            "Just before the observations, a spinning loop lost up to {} of its time to other work, of the machine or, \
+             where a point has other processes, of those (the most at {}, {}).",
             quantities::percent(worst),
             point.experiment,
             words::label(point, &point.point)
@@ -217,20 +248,27 @@ fn lost(results: &Results) -> Option<String> {
 }
 
 pub(super) fn frequencies(results: &Results) -> Option<String> {
-    let frequencies = || results.points.iter().filter_map(|point| point.disturbance.core_hz);
-    let low = frequencies().map(|(low, _)| low).reduce(f64::min)?;
-    let high = frequencies().map(|(_, high)| high).reduce(f64::max)?;
-    let within: Vec<f64> = frequencies().map(|(low, high)| high / low - 1.0).collect();
+    // Trials of few chains, of which some were interrupted, are at the ends.
+    let most = results.core_hz_ends?;
+    let [low, high] = [most.low, most.high].map(quantities::frequency);
+    let of_most = if low == high {
+        format!("{low} in two of three")
+    } else {
+        format!("{low} to {high} in two of three")
+    };
     Some(format!(
-        "The core ran at {} to {} over all trials of the run{}, within {} in the trials of half of the points, by calibrated chains.",
-        quantities::frequency(low),
-        quantities::frequency(high),
-        results
-            .core_hz
-            .map(|hz| format!(", {} in the median", quantities::frequency(hz)))
-            .unwrap_or_default(),
-        quantities::percent(statistics::median(&within)?)
+        "The core ran at {} in the median over the trials, at {of_most}, by calibrated chains{}.",
+        quantities::frequency(results.core_hz?),
+        step_of_chain(results)
     ))
+}
+
+/// How far apart two chains are that differ by one step of the clock, in brackets; empty where the clock shows no step.
+pub(super) fn step_of_chain(results: &Results) -> String {
+    let step = results.counter_step.zip(results.core_hz);
+    let step = step.map(|(step, hz)| results::step_of_chain(&results.run.header, step, hz));
+    step.map(|share| format!(" (a step of the clock is {} of a chain)", quantities::percent(share)))
+        .unwrap_or_default()
 }
 
 fn whole_run(results: &Results) -> Option<String> {
@@ -264,11 +302,6 @@ pub(super) struct FailingClaim<'run> {
     pub points: Vec<String>,
 }
 
-/// Whether a point has a figure that may be of another operation: its evidence fails. What has no figure has none that could be.
-pub(super) fn is_doubtful(point: &PointResult) -> bool {
-    summary::is_in_table(point) && point.evidence.fails()
-}
-
 /// What is said of points without a figure whose evidence fails; `None` without any.
 pub(super) fn failing_without_figure(results: &Results) -> Option<String> {
     let is_one = |point: &&PointResult| !summary::is_in_table(point) && point.evidence.fails();
@@ -284,7 +317,7 @@ pub(super) fn failing_without_figure(results: &Results) -> Option<String> {
 /// Every claim that does not hold of a point with a figure.
 pub(super) fn doubts<'run>(results: &'run Results) -> Vec<FailingClaim<'run>> {
     let mut doubts: Vec<FailingClaim> = vec![];
-    for point in results.points.iter().filter(|point| is_doubtful(point)) {
+    for point in results.points.iter().filter(|point| point.is_doubtful()) {
         for check in point.evidence.checks().iter().filter(|check| !check.holds) {
             let label = words::full_label(point, &point.point);
             let alike = doubts

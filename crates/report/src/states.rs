@@ -2,19 +2,33 @@
 
 use super::words::{ABSENT, plural};
 use fathom_core::quantities::{self, Measure};
+use fathom_core::quantity::Unit;
+use fathom_core::statistics::Mode;
 use fathom_engine::results::{MachineState, Mixture, PointResult, StatePart};
 
 /// The meaning of two values in one row.
 pub(super) const LEGEND: &str =
     "a or b: the machine was in several states, each with its value and its own interval (–: too few trials)";
 
-/// The measure of a point's row: of a machine in several states, that of the value of the one with the most.
+/// The measure of a point's row: of a machine in several states, that of the value of the one with the most, or, where the values are so far
+/// apart that it would be too large for the least, of their geometric middle.
 pub(super) fn measure(point: &PointResult, median: f64) -> Measure {
-    match of(point).first() {
-        Some(leading) => Measure::of(point.unit, *leading),
+    match common_to(&of(point)) {
+        Some(value) => Measure::of(point.unit, value),
         None => Measure::of_row(point.unit, median, point.estimate().and_then(quantities::ends)),
     }
 }
+
+/// The value whose unit all of these have in a row; `None` without any.
+fn common_to(values: &[f64]) -> Option<f64> {
+    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let are_far_apart = least > 0.0 && most > FAR_APART * least;
+    values.first().map(|leading| if are_far_apart { (least * most).sqrt() } else { *leading })
+}
+
+/// The factor between one unit and the next.
+const FAR_APART: f64 = 1000.0;
 
 /// The value of each state in a measure, without its unit: `4.12 or 35.2`; `None` for a point of one state.
 pub(super) fn values(point: &PointResult, measure: Measure) -> Option<String> {
@@ -134,6 +148,22 @@ pub(super) fn named(point: &PointResult, name: String) -> String {
     }
 }
 
+/// The levels between which its interval leaves a point's value open, behind its name; nothing for others.
+pub(super) fn open_levels(point: &PointResult) -> String {
+    levels(point.unit, &point.open_levels()).map_or_else(String::new, |levels| format!(" ({levels})"))
+}
+
+/// Levels with their shares: `levels 39.6 and 49.5 µs: 44 % and 56 %`; `None` without any.
+pub(super) fn levels(unit: Unit, levels: &[Mode]) -> Option<String> {
+    if let [only] = levels {
+        return Some(format!("one level, {}", quantities::value(unit, only.centre)));
+    }
+    let measure = Measure::of(unit, common_to(&levels.iter().map(|mode| mode.centre).collect::<Vec<_>>())?);
+    let values = listed(levels.iter().map(|mode| measure.number(mode.centre, None)), "and");
+    let shares = listed(levels.iter().map(|mode| quantities::percent_of_few(mode.share)), "and");
+    Some(format!("levels {values} {}: {shares}", measure.symbol))
+}
+
 /// `a, b and c`.
 fn listed(texts: impl Iterator<Item = String>, last: &str) -> String {
     let texts: Vec<String> = texts.collect();
@@ -148,10 +178,34 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_figure_between_two_levels_is_named_with_both() {
+        let levels = [(39_576.0, 0.44), (49_490.0, 0.56)].map(|(centre, share)| Mode { centre, share });
+        assert_eq!(
+            super::levels(Unit::Nanoseconds, &levels).as_deref(),
+            Some("levels 39.6 and 49.5 µs: 44 % and 56 %")
+        );
+        let one = super::levels(Unit::Nanoseconds, &levels[..1]);
+        assert_eq!(one.as_deref(), Some("one level, 39.6 µs"));
+        assert_eq!(super::levels(Unit::Nanoseconds, &[]), None);
+    }
+
+    #[test]
     fn a_unit_stands_behind_ranges_and_never_behind_none() {
         let some = |range: &str| Some(range.to_owned());
         assert_eq!(with_unit(vec![some("4–5"), some("7–9")], "µs"), "4–5 or 7–9 µs");
         assert_eq!(with_unit(vec![some("4–5"), None], "µs"), "4–5 µs or –");
         assert_eq!(with_unit(vec![None, None], "µs"), "–");
+    }
+
+    #[test]
+    fn states_far_apart_have_the_unit_of_their_middle_and_others_that_of_the_first() {
+        let is = |values: &[f64], expected: f64| {
+            let value = common_to(values).unwrap();
+            assert!((value / expected - 1.0).abs() < 1e-3, "{value}");
+        };
+        is(&[39_600.0, 121_000.0], 39_600.0);
+        // A gap of 4.02 ms, 2.71 µs, 22.1 µs or 264 ns.
+        is(&[4.02e6, 2.71e3, 22.1e3, 264.0], 32_577.0);
+        assert_eq!(common_to(&[]), None);
     }
 }

@@ -49,7 +49,7 @@ pub(super) enum RowOf {
     CoreShared,
     /// Another distance of the two CPUs.
     OtherDistance,
-    /// The usual time of the device.
+    /// The commonest time of the device.
     AtDevice,
 }
 
@@ -140,7 +140,7 @@ pub(super) fn range(point: &PointResult, prediction: &Prediction) -> Option<Stri
     Some(states::measure(point, value).range(prediction.total(), low, high))
 }
 
-/// The row of a point, or of each of its states, and another for its value while the core was shared, at another distance of its CPUs, or at the usual time of
+/// The row of a point, or of each of its states, and another for its value while the core was shared, at another distance of its CPUs, or at the commonest time of
 /// the device. The unit of all figures is that of
 /// the median.
 fn rows(point: &PointResult, placement_said: bool) -> Vec<OperationRow<'_>> {

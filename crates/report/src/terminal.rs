@@ -396,12 +396,12 @@ fn accuracy_sentence(tally: &Tally) -> String {
         some => format!(", {some} more in one state of the machine only"),
     };
     format!(
-        "{}: {} within {CLOSE}×, {} within {FAIR}×{in_one_state}; measured over predicted is {} in the median and {} at worst \
-         ({}){unpredicted}",
+        "{}: {} within {CLOSE}×, {} within {FAIR}×{in_one_state}; measured over predicted is {} in the median (of rates the \
+         inverse), and {} at worst ({}){unpredicted}",
         plural(tally.judged, "point"),
         quantities::percent(tally.close.share),
         quantities::percent(tally.fair.share),
-        quantities::factor(tally.median_factor),
+        quantities::factor(tally.median_cost_factor),
         quantities::factor(tally.worst.factor),
         tally.worst.experiment,
     )

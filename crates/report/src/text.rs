@@ -114,16 +114,34 @@ pub(super) fn clipped_to(most: usize, lead: &str, text: &str, style: Style) -> S
     clipped_with(ELLIPSIS, most, lead, text, style)
 }
 
-/// The same with this ending where a part is left out.
+/// The same with this ending where a part is left out: clauses, where those that remain fill half of the room, else words.
 pub(super) fn clipped_with(ending: &str, most: usize, lead: &str, text: &str, style: Style) -> String {
     let indent = display_width(lead);
     let room = style.width.saturating_sub(indent).max(20);
-    let all = lines(&clean(text), room);
+    let text = clean(text);
+    let whole = lines(&text, room);
+    let is_long = whole.len() > most;
+    let clauses = if is_long { whole_clauses(&text, ending, most, room) } else { None };
+    let all = clauses.map_or(whole, |clauses| lines(&clauses, room));
     let mut shown: Vec<String> = all.iter().take(most).map(|line| cut(line, room)).collect();
     if let Some(last) = shown.last_mut().filter(|_| all.len() > most) {
         *last = ended(last.trim_end_matches(ELLIPSIS), room, ending);
     }
     format!("{lead}{}\n", shown.join(&format!("\n{}", " ".repeat(indent))))
+}
+
+/// The clauses at the beginning of a text that fit into so many lines with this ending, whole sentences and parts before whole phrases; `None`
+/// if they are less than half of what has room.
+fn whole_clauses(text: &str, ending: &str, most: usize, room: usize) -> Option<String> {
+    let is_whole = |part: &str| part.matches('(').count() == part.matches(')').count();
+    let fits = |part: &str| lines(&format!("{part}{ending}"), room).len() <= most;
+    let is_enough = |part: &str| 2 * display_width(part) > most * room;
+    let longest = |ends: &[&str]| {
+        let places = ends.iter().flat_map(|end| text.match_indices(end));
+        let parts = places.map(|(place, _)| &text[..place]);
+        parts.filter(|part| is_whole(part) && fits(part) && is_enough(part)).max_by_key(|part| part.len())
+    };
+    longest(&[". ", "; ", ": "]).or_else(|| longest(&[", "])).map(|part| format!("{part}{ending}"))
 }
 
 /// A line of at most `room` letters; a longer one ends after a word and an ellipsis.
@@ -220,6 +238,17 @@ mod tests {
         let more = |text: &str| clipped_with(" … (more)", 1, "- ", text, style);
         assert_eq!(more("the first did not. The second"), "- the first did … (more)\n");
         assert_eq!(more("the first did not."), "- the first did not.\n");
+    }
+
+    #[test]
+    fn a_sentence_is_cut_between_its_clauses_and_not_in_its_numbers() {
+        let style = Style { width: 42, colour: false };
+        let text =
+            "An exit takes 1.74 µs, 4.96 times (351 ns, published): the guest is probably nested, as it says";
+        assert_eq!(
+            clipped_to(2, "- ", text, style),
+            "- An exit takes 1.74 µs, 4.96 times (351\n  ns, published) …\n"
+        );
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn level(results: &Results, share: f64) -> Trust {
 
 /// The values that fail a check.
 fn failing(results: &Results) -> usize {
-    results.points.iter().filter(|point| run::is_doubtful(point)).count()
+    results.points.iter().filter(|point| point.is_doubtful()).count()
 }
 
 /// A reason, and its remedy, where there is one.

@@ -182,10 +182,17 @@ pub(super) fn observed(unit: Unit, value: f64) -> String {
     quantities::value(unit, value)
 }
 
+/// A mode below this share of the farthest is what rounding leaves of no difference.
+const NOTHING: f64 = 1e-6;
+
 /// The modes of a point's observations, each with its share of them.
 pub(super) fn modes(point: &PointResult) -> String {
-    let of =
-        |mode: &Mode| format!("{} ({})", observed(point.unit, mode.centre), quantities::percent(mode.share));
+    let most = point.modes.last().map_or(0.0, |mode| mode.centre);
+    let of = |mode: &Mode| {
+        let is_nothing = mode.centre.abs() < NOTHING * most;
+        let at = if is_nothing { "no difference".to_owned() } else { observed(point.unit, mode.centre) };
+        format!("{at} ({})", quantities::percent(mode.share))
+    };
     point.modes.iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
@@ -284,6 +291,16 @@ pub(crate) fn by_end(point: &PointResult) -> Option<String> {
     Some(format!("{} from what its inputs became during the run", quantities::factor(factor)))
 }
 
+/// A sentence that goes on after a colon; an abbreviation keeps its letters.
+pub(crate) fn uncapitalised(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    let first = letters.next();
+    match first.filter(|_| !letters.as_str().starts_with(char::is_uppercase)) {
+        Some(first) => first.to_lowercase().chain(letters).collect(),
+        None => sentence.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,5 +312,12 @@ mod tests {
         let point = Point::at(Placement::OneCpu).named(&METHOD, "growth");
         assert_eq!(full_label("none/such", &point), "how sized growth · on one CPU");
         assert_eq!(label("none/such", &point), "growth · on one CPU");
+    }
+
+    #[test]
+    fn a_sentence_goes_on_and_an_abbreviation_keeps_its_letters() {
+        assert_eq!(uncapitalised("The mean."), "the mean.");
+        assert_eq!(uncapitalised("NVMe. The mean."), "NVMe. The mean.");
+        assert_eq!(uncapitalised(""), "");
     }
 }

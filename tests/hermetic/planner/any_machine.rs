@@ -134,3 +134,23 @@ fn a_block_that_is_prepared_again_after_its_first_point_is_foreseen() {
     let (said, came) = (course.settlements[0].end.as_secs_f64(), course.promised_end.as_secs_f64());
     assert!((said / came - 1.0).abs() < 0.01, "forecast {said} s, came {came} s");
 }
+
+/// A machine like one that was drawn above: its last blocks take half of the budget each, so none of their trials was made, and
+/// what seems dear is so beside all others.
+#[test]
+fn what_is_dear_beside_all_that_could_be_measured_gets_as_few_trials_as_an_interval_needs() {
+    let costs = vec![
+        Costs::alone(31, 0.003_993_435),
+        Costs::alone(170, 0.003_576_117),
+        Costs::alone(126, 0.16),
+        Costs::block(4, 23, 1.0, 0.5),
+    ];
+    let mut machine = Machine::of(costs);
+    machine.vary(0.5, 71);
+    machine.width = 0.001;
+    let course = run(&mut machine.clone(), 25.050_636_076_617_31);
+    keeps_its_word(&course, &machine).unwrap();
+    let few = |point: usize| (4..6).contains(&course.progress[point].observed);
+    assert!((201..327).any(few) && !(0..201).any(few), "{:?}", course.progress);
+    assert!(course.progress[327..].iter().all(|point| point.observed == 0));
+}

@@ -18,7 +18,7 @@ fn keeps_its_word(course: &Course, machine: &Machine) -> Result<(), String> {
     for (point, progress) in course.progress.iter().enumerate() {
         // Of dear trials four are enough, of main figures only if they agree.
         let agree = progress.reach.is_some_and(|reach| reach <= PRECISION / 4.0);
-        let few = machine.may_be_dear(point) && (agree || !machine.is_main(point));
+        let few = machine.may_be_dear(point, &course.progress) && (agree || !machine.is_main(point));
         if progress.observed < if few { 4 } else { 6 } && !out.contains(&point) {
             return Err(format!("point {point} ends with {} trials and no skip", progress.observed));
         }

@@ -215,3 +215,19 @@ fn points_that_only_break_are_given_up_and_are_no_reason_to_leave_others_out() {
     let settled = forecast(&mut planner, &mut machine, &mut progress).unwrap();
     assert_eq!((settled.points, settled.left_out.len(), progress[3].trials), (19, 0, 2));
 }
+
+#[test]
+fn the_trials_of_each_point_lie_all_over_the_run_though_its_promise_leaves_little_time() {
+    let mut machine = Machine::of(vec![Costs::alone(150, 0.01), Costs::alone(50, 0.08)]);
+    let course = check(&mut machine, 50.0);
+    let settled = &course.settlements[0];
+    assert!(settled.left_out.is_empty() && settled.end > course.budget.mul_f64(0.75), "{settled:?}");
+    let later: Vec<usize> =
+        course.visits.iter().filter(|visit| visit.round > 1).map(|visit| visit.points[0]).collect();
+    let promised = settled.trials.min(later.len());
+    for point in 0..machine.jobs.len() {
+        let places: Vec<usize> = (0..promised).filter(|place| later[*place] == point).collect();
+        let span = places.last().unwrap_or(&0) - places.first().unwrap_or(&0);
+        assert!(2 * span > promised, "point {point}: visits {places:?} of {promised}");
+    }
+}

@@ -75,6 +75,10 @@ pub struct Figure {
 }
 
 /// A part of a statement.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "of a report's few thousand pieces most are figures, with their modes"
+)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Piece {
     /// Words.
@@ -314,6 +318,9 @@ impl Found {
         }
         let ratio = self.over(other).named(name);
         match self.differs_from(&other) {
+            Some(true) if self.differs_in_shares_alone(&other) => {
+                "the two are not distinguished: they are of the same levels, in other shares".into()
+            }
             Some(true) => statement!("{ratio} times as {much}", ratio),
             Some(false) => "the two are not significantly different".into(),
             None => statement!("~{ratio} times as {much}", ratio),
@@ -329,6 +336,9 @@ impl Found {
         }
         if self.differs_from(&other) == Some(false) {
             return statement!("{value}, not significantly different", value);
+        }
+        if self.differs_in_shares_alone(&other) {
+            return statement!("{value}, not distinguished: of the same levels, in other shares", value);
         }
         statement!(
             "{value}, {times} times",

@@ -3,6 +3,7 @@
 //! An experiment knows its work and no clock; the sampler knows a clock and no experiment. They meet in [`Workload`]. Each file
 //! in `experiments/` reads like the method section of a paper, in these terms.
 
+mod beside_usual;
 mod best;
 mod core_share;
 mod evidence;
@@ -27,6 +28,7 @@ mod workload;
 
 pub use crate::message::capitalize;
 pub use crate::{finding, statement};
+pub use beside_usual::BesideUsual;
 pub use core_share::CoreShare;
 pub use evidence::{Bound, Check, Counters, Observed};
 pub use excerpt::TimedCode;
@@ -322,7 +324,7 @@ pub trait Experiment: Sync {
     }
 
     /// Whether a point's operation waits for the device on which its files lie: how soon that answers is then read before and after the
-    /// observations, and what follows it has a second value at the usual time of a read. Not of work that keeps the device busy itself meanwhile.
+    /// observations, and what follows it has a second value at the commonest time of a read. Not of work that keeps the device busy itself meanwhile.
     fn waits_for_the_device(&self, _point: &Point) -> bool {
         false
     }

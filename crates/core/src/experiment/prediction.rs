@@ -49,7 +49,7 @@ impl Prediction {
     fn term(mut self, part: Part, what: &str, times: f64, each: Basis) -> Self {
         let Basis { value: each, source, cycle_ns } = each;
         let what = what.to_owned();
-        let (event, scaled_from, published_range) = (None, None, None);
+        let (event, scaled_from, published_range, of_hardware) = (None, None, None, None);
         self.terms.push(Term {
             part,
             what,
@@ -60,6 +60,7 @@ impl Prediction {
             scaled_from,
             published_range,
             cycle_ns,
+            of_hardware,
         });
         self
     }
@@ -94,6 +95,12 @@ impl Prediction {
         self.with_last(|term| term.event = event.into())
     }
 
+    /// Says what of each occurrence of the term that was added last, of software, is the bare machine's: at most all of it.
+    #[must_use]
+    pub fn of_which_hardware(self, each: f64) -> Self {
+        self.with_last(|term| term.of_hardware = Some(each.min(term.each)))
+    }
+
     /// Whether one of its terms is such an event.
     pub fn contains(&self, event: TermEvent) -> bool {
         self.terms.iter().any(|term| term.event == Some(event))
@@ -111,9 +118,9 @@ impl Prediction {
         self.term(Part::Software, what, times, each)
     }
 
-    /// The sum of one part; `None` if the part has no term.
+    /// The sum of one part; `None` if no term has anything of it.
     pub fn part(&self, part: Part) -> Option<f64> {
-        let terms: Vec<f64> = self.terms.iter().filter(|term| term.part == part).map(Term::value).collect();
+        let terms: Vec<f64> = self.terms.iter().filter_map(|term| term.value_of(part)).collect();
         (!terms.is_empty()).then(|| terms.iter().sum())
     }
 
@@ -224,5 +231,15 @@ mod tests {
         assert_eq!(prediction.part(Part::Hardware), None);
         assert_eq!(prediction.part(Part::Software), Some(101.5));
         assert!((prediction.total() - 101.5).abs() < 1e-12);
+        let entered = prediction.software("entries", 2.0, Basis::published(105.0, "a paper"));
+        let hardware = |each: f64| {
+            let entered = entered.clone().of_which_hardware(each);
+            let [hardware, software] =
+                [Part::Hardware, Part::Software].map(|part| entered.part(part).unwrap_or_default());
+            assert!((hardware + software - 311.5).abs() < 1e-12, "{hardware} and {software}");
+            hardware
+        };
+        assert!((hardware(54.0) - 108.0).abs() < 1e-12);
+        assert!((hardware(200.0) - 210.0).abs() < 1e-12, "at most all of it");
     }
 }

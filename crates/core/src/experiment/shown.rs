@@ -15,12 +15,20 @@ pub struct Clause {
     pub question: &'static str,
     /// Whether a point answers it, on this machine.
     pub points: fn(&Point, &Machine) -> bool,
+    /// Whether the answer has to be known at each distance of the run's two CPUs.
+    pub is_of_each_distance: bool,
 }
 
 impl Clause {
     /// What these points answer.
     pub const fn of(question: &'static str, points: fn(&Point, &Machine) -> bool) -> Self {
-        Clause { question, points }
+        Clause { question, points, is_of_each_distance: false }
+    }
+
+    /// The answer at each distance of the two CPUs is told.
+    #[must_use]
+    pub const fn at_each_distance(self) -> Self {
+        Clause { is_of_each_distance: true, ..self }
     }
 }
 

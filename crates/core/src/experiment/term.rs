@@ -188,12 +188,25 @@ pub struct Term {
     /// cycles, and in files of earlier programs, whose sources name it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle_ns: Option<f64>,
+    /// What of `each` is the bare machine's in a term of software that was measured whole, in the point's unit; absent where none is, and
+    /// in files of earlier programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_hardware: Option<f64>,
 }
 
 impl Term {
     /// The contribution of the term, in the point's unit.
     pub fn value(&self) -> f64 {
         self.times * self.each
+    }
+
+    /// What of it is this part's; `None` if nothing is.
+    pub fn value_of(&self, part: Part) -> Option<f64> {
+        let of_hardware = self.of_hardware.map(|each| self.times * each);
+        match (self.part == part, of_hardware) {
+            (true, of_hardware) => Some(self.value() - of_hardware.unwrap_or(0.0)),
+            (false, of_hardware) => of_hardware,
+        }
     }
 
     /// The same at another length of the core's cycle, nanoseconds, where it is a number of cycles; `None` where it is not. A rate falls as
@@ -205,6 +218,7 @@ impl Term {
         Some(Term {
             each: self.each * by,
             published_range: self.published_range.map(|range| range.map(|end| end * by)),
+            of_hardware: self.of_hardware.map(|each| each * by),
             source: self.source.at_cycle(cycle_ns),
             cycle_ns: self.cycle_ns.map(|_| cycle_ns),
             ..self.clone()
@@ -278,7 +292,19 @@ mod tests {
     fn term(each: f64, source: Source) -> Term {
         let (part, what) = (Part::Hardware, String::new());
         let (event, scaled_from, published_range, cycle_ns) = (None, None, None, None);
-        Term { part, what, times: 2.0, each, source, event, scaled_from, published_range, cycle_ns }
+        let of_hardware = None;
+        Term {
+            part,
+            what,
+            times: 2.0,
+            each,
+            source,
+            event,
+            scaled_from,
+            published_range,
+            cycle_ns,
+            of_hardware,
+        }
     }
 
     fn published(words: &str) -> Source {

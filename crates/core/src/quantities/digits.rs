@@ -85,6 +85,17 @@ pub(super) fn high(high: f64, value: f64, place: i32) -> String {
     }
 }
 
+/// The ends of an interval as they are printed, as numbers.
+pub(super) fn printed_ends(value: f64, low_end: f64, high_end: f64) -> (f64, f64) {
+    let place = place(value, Some((low_end, high_end)));
+    let outward = |end: f64, value: f64| {
+        let (steps, middle) = (downwards(end / step(place)), (value / step(place)).round());
+        let is_exact = end.total_cmp(&value).is_eq();
+        if is_exact { end } else { steps.min(middle - 1.0) * step(place) }
+    };
+    (outward(low_end, value), -outward(-high_end, -value))
+}
+
 const MINUS: char = '−';
 
 /// A quotient closer to a whole number than this is that number: a decimal fraction is rarely a binary one.
@@ -138,6 +149,8 @@ pub(super) fn grouped(digits: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::quantities::are_apart_as_printed;
+    use crate::statistics::{Interval, Measured};
 
     fn printed(number: f64, low_end: f64, high_end: f64) -> [String; 3] {
         let place = place(number, Some((low_end, high_end)));
@@ -163,6 +176,19 @@ mod tests {
         );
         assert_eq!(printed(4.0, 4.0, 4.0), ["4.000", "4.000", "4.000"]);
         assert_eq!(printed(0.3, 0.2, 0.4), ["0.200", "0.300", "0.400"]);
+    }
+
+    #[test]
+    fn intervals_that_touch_as_they_are_printed_are_not_apart() {
+        let within = |value, low, high| Measured { value, interval: Some(Interval { low, high }) };
+        // 123 (121-126) and 130 (125-159), of which the unrounded ends are 0.06 apart.
+        let (quick, slow) = (within(123.2, 121.7, 125.163), within(130.0, 125.221, 158.4));
+        assert!(quick.differs_from(slow) == Some(true) && !are_apart_as_printed(quick, slow));
+        assert!(are_apart_as_printed(within(100.0, 99.0, 101.2), within(110.0, 105.0, 112.0)));
+        assert!(!are_apart_as_printed(within(4.0, 4.0, 4.0), within(4.0, 4.0, 4.0)));
+        assert!(are_apart_as_printed(within(4e6, 4e6, 4e6), within(2e6, 2e6, 2e6)));
+        let bare = Measured { value: 4.0, interval: None };
+        assert!(are_apart_as_printed(bare, bare), "what has no interval shows nothing here");
     }
 
     #[test]

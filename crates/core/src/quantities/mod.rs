@@ -7,7 +7,7 @@
 mod digits;
 
 use crate::quantity::Unit;
-use crate::statistics::Estimate;
+use crate::statistics::{Estimate, Measured};
 
 /// A unit with its prefix.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -137,6 +137,12 @@ impl Measure {
     fn place(self, value: f64, interval: Option<(f64, f64)>) -> i32 {
         digits::place(value / self.size, interval.map(|(low, high)| (low / self.size, high / self.size)))
     }
+}
+
+/// Whether the printed intervals of two values do not overlap; true without an interval, which shows nothing. Their ends are rounded outwards.
+pub fn are_apart_as_printed(one: Measured, other: Measured) -> bool {
+    let printed = |of: Measured| of.ends().map(|(low, high)| digits::printed_ends(of.value, low, high));
+    printed(one).zip(printed(other)).is_none_or(|(one, other)| one.1 < other.0 || other.1 < one.0)
 }
 
 fn ladder(unit: Unit) -> &'static [Measure] {

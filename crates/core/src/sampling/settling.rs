@@ -21,7 +21,8 @@ const WINDOW_NS: f64 = 2.5e6;
 const FIRST_WINDOWS: usize = 40;
 
 /// Windows of later work of the same process. Work with a partner process is in no block, because each partner has a beginning of
-/// its own.
+/// its own, and so has one that is kept: after a pause of milliseconds an idle CPU keeps its tick for as long as RCU has callbacks to
+/// run, some 45 ms, and is woken for less meanwhile (docs/method.md).
 const LATER_WINDOWS: usize = 8;
 
 /// Windows in a row after each of which the beginning must have ended: the rule is asked after every window, and one answer in the

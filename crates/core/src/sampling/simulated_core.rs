@@ -85,9 +85,14 @@ fn drawn(number: u64) -> f64 {
     SplitMix64::seed_from_u64(number).next_u64() as f64 / u64::MAX as f64
 }
 
+/// Held by each test that simulates: what one begins, all threads of the process read.
+#[cfg(test)]
+pub(super) static SIMULATING: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::PoisonError;
 
     #[test]
     fn the_neighbour_is_there_for_its_share_of_the_time_and_the_account_of_any_time_adds_up() {
@@ -102,6 +107,7 @@ mod tests {
 
     #[test]
     fn readings_are_simulated_while_it_lasts() {
+        let _one = SIMULATING.lock().unwrap_or_else(PoisonError::into_inner);
         assert_eq!(reading(), None);
         let simulated = SimulatedCore::begin();
         let [stream, chain] = reading().unwrap();

@@ -23,6 +23,7 @@ mod line;
 mod line_over_rounds;
 mod measured;
 mod mean;
+mod mode_list;
 mod modes;
 mod order;
 mod outlier;
@@ -33,6 +34,7 @@ mod pool;
 mod precision;
 mod proportion;
 mod quantile;
+mod rank_sum;
 mod rounded;
 mod segments;
 mod sequential;
@@ -53,7 +55,8 @@ pub use line::{Line, RobustLine, fit_line, residuals, theil_sen};
 pub use line_over_rounds::line_over_rounds;
 pub use mean::{Mean, Summary, TRIMMED, mean, summary};
 pub use measured::{Interval, Measured, Ratio, are_telling, ratio};
-pub use modes::{Mode, modes};
+pub use mode_list::{ModeList, are_of_one_level};
+pub use modes::{Mode, modes, modes_by_ratio};
 pub use outlier::{Outliers, Spread, normal_deviation, outliers, spread};
 pub use plateau::{Crossing, CurvePoint, OF_LEVEL, Plateau};
 pub use plateaus::plateaus;
@@ -62,6 +65,7 @@ pub use proportion::share_interval;
 pub use quantile::{
     SortedSample, median, midmean, minimum_sample, quantile, quantile_interval, supported_percentiles,
 };
+pub use rank_sum::{RankSum, chance_of_at_least, rank_sum};
 pub use rounded::{FARTHEST_FROM_ITS_TIMES, between_steps};
 pub use segments::{Segments, SegmentsOverRounds, segments_over_rounds, two_segments};
 pub use sequential::{

@@ -36,10 +36,25 @@ pub struct Mode {
 /// Skewness and heavy tails do not dip. Equal observations, which a coarse clock makes, are first spread
 /// evenly over the clock's step, as far as the sample shows it; two values and nothing between them are one step.
 pub fn modes(sample: &[f64]) -> Vec<Mode> {
+    clusters(sample, |values| values)
+}
+
+/// The same by ratios: of observations that spread over several times the least of them a valley between two values is as deep as their ratio
+/// makes it, whereas in equal steps whatever lies above a cluster is thin. One with an observation that is not above zero is judged in equal
+/// steps.
+pub fn modes_by_ratio(sample: &[f64]) -> Vec<Mode> {
+    if sample.iter().any(|value| *value <= 0.0) {
+        return modes(sample);
+    }
+    clusters(sample, |values| values.into_iter().map(f64::ln).collect())
+}
+
+/// The modes by the places of the observations on a scale, once equal ones are spread over the step of the clock.
+fn clusters(sample: &[f64], placed: fn(Vec<f64>) -> Vec<f64>) -> Vec<Mode> {
     let Some(sorted) = sorted(sample) else { return Vec::new() };
-    let even = without_steps(&sorted);
+    let places = placed(without_steps(&sorted));
     let mut bounds = Vec::new();
-    cut(&even, 0, sorted.len(), &mut bounds);
+    cut(&places, 0, sorted.len(), &mut bounds);
     let starts = [0].into_iter().chain(bounds.iter().copied());
     let ends = bounds.iter().copied().chain([sorted.len()]);
     let mode = |(start, end): (usize, usize)| {
@@ -138,6 +153,18 @@ mod tests {
             (result[0].centre - 100.0).abs() < 0.1 && (result[1].centre - 120.0).abs() < 0.1,
             "{result:?}"
         );
+    }
+
+    /// Gaps of 1 to 5 µs and of 10 to 28 µs were one cluster, because those between the longer ones are as wide as the valley.
+    #[test]
+    fn by_their_ratios_a_wide_heap_is_told_from_a_narrow_one_below_it() {
+        let sample: Vec<f64> = heap(2.5, 3.0, 23).chain(heap(19.0, 18.0, 20)).collect();
+        assert_eq!(modes(&sample).len(), 1);
+        let found = modes_by_ratio(&sample);
+        assert!(found.len() == 2 && (found[1].share - 20.0 / 43.0).abs() < 1e-9, "{found:?}");
+        assert_eq!(modes_by_ratio(&[-1.0, 1.0]), modes(&[-1.0, 1.0]));
+        let even: Vec<f64> = (1..200).map(|nth| (f64::from(nth) / 30.0).exp()).collect();
+        assert_eq!(modes_by_ratio(&even).len(), 1, "no valley by ratios either");
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Plateau {
     }
 
     /// The plateau of these points, as if the curve ended with them; `None` of too few.
-    pub(super) fn of(points: &[CurvePoint]) -> Option<Self> {
+    pub fn of(points: &[CurvePoint]) -> Option<Self> {
         if points.len() < POINTS {
             return None;
         }

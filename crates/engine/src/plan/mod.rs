@@ -5,6 +5,7 @@ mod choice;
 mod costs;
 mod jobs;
 mod layout;
+mod own_core;
 mod pilot;
 mod placement;
 mod planner;
@@ -19,6 +20,7 @@ mod step;
 
 pub use chance::trial_seed;
 pub use jobs::{Importance, Job, blocks, jobs};
+pub use own_core::OwnCore;
 pub use placement::{Cpus, alike, choose};
 pub use planner::Planner;
 pub use progress::Progress;

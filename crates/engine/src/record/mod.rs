@@ -140,8 +140,8 @@ pub struct Settings {
     pub trial_fixed: bool,
     /// The CPU on which pinned work runs.
     pub home: usize,
-    /// The other CPUs of the same kind, on which short work on one CPU may run while the core of `home` is shared; none where a
-    /// CPU was given explicitly.
+    /// The other CPUs of the same kind, on which short work on one CPU may run while the core of `home` is shared for more than half of the
+    /// time; none where a CPU was given explicitly.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alike: Vec<usize>,
     /// The CPU for the other side of work across CPUs; absent where there is only one.

@@ -6,7 +6,7 @@ use fathom_core::experiment::{
     Dimension, Finding, Found, Ground, Part, Point, Prediction, Question, Statement, Term, family, finding,
     statement,
 };
-use fathom_core::quantity::Unit;
+use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval};
 
@@ -49,6 +49,9 @@ pub struct Tally {
     pub fair_in_one_state: usize,
     /// The median of measured over predicted: above 1 where predictions are too low.
     pub median_factor: f64,
+    /// The median of what was found over what was predicted as costs, of rates predicted over measured: above 1 where the machine is
+    /// worse than predicted, whatever the kinds of its figures.
+    pub median_cost_factor: f64,
     /// The prediction furthest from its result.
     pub worst: Worst,
 }
@@ -133,6 +136,11 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
     let judged: Vec<(&PointResult, f64)> =
         points.clone().filter_map(|point| Some((point, point.factor()?))).collect();
     let factors: Vec<f64> = judged.iter().map(|(_, factor)| *factor).collect();
+    let as_cost = |(point, factor): &(&PointResult, f64)| match point.unit.kind() {
+        Kind::Rate => 1.0 / factor,
+        Kind::Cost | Kind::Size => *factor,
+    };
+    let as_costs: Vec<f64> = judged.iter().map(as_cost).collect();
     let nearest = judged.iter().filter_map(|(point, _)| Some((point, point.nearest_factor()?)));
     // The first in the table of several at the same distance.
     let (worst, factor) = nearest.rev().max_by(|one, other| distance(one.1).total_cmp(&distance(other.1)))?;
@@ -148,6 +156,7 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
         fair: within(FAIR),
         fair_in_one_state: standing(FAIR, PredictionNearness::InOneState),
         median_factor: statistics::median(&factors)?,
+        median_cost_factor: statistics::median(&as_costs)?,
         worst: Worst { experiment: worst.experiment.clone(), point: worst.point.clone(), factor },
     })
 }
@@ -274,6 +283,16 @@ mod tests {
         assert_eq!((total.worst.experiment.as_str(), total.worst.factor), ("memory/c", 4.0));
         assert!((total.median_factor - 0.895).abs() < 1e-12);
         assert_eq!(accuracy.of_experiment("cpu/b").unwrap().judged, 1);
+    }
+
+    #[test]
+    fn a_rate_below_its_prediction_counts_as_a_cost_above_it() {
+        let rate =
+            |value| PointResult { unit: Unit::BytesPerSecond, ..result("memory/a", value, Some(10.0)) };
+        let accuracy = Accuracy::of(&[rate(5.0), result("memory/b", 20.0, Some(10.0)), rate(4.0)]);
+        let total = accuracy.total.unwrap();
+        assert!((total.median_cost_factor - 2.0).abs() < 1e-12, "{}", total.median_cost_factor);
+        assert!((total.median_factor - 0.5).abs() < 1e-12, "{}", total.median_factor);
     }
 
     #[test]

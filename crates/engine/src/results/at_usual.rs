@@ -1,4 +1,4 @@
-//! Figures at the usual frequency of the core, and values at the usual time of the device.
+//! Figures at the usual frequency of the core, and values at the commonest time of the device.
 //!
 //! A core changes its frequency by steps of some per cent that last seconds to minutes, with its load, its heat and what other guests
 //! do. Every trial of short work times a chain of dependent additions next to each observation, so the frequency is known, and times that
@@ -6,7 +6,7 @@
 //! not of the moments at which its trials happened to be made.
 //!
 //! A device answers sooner or later for milliseconds to minutes, and every trial of work that waits for it times a direct read before and
-//! after its observations. What follows that is moved to the usual time of the run in the same way, but to a second value: not all work of
+//! after its observations. What follows that is moved to the commonest time of the run in the same way, but to a second value: not all work of
 //! a device can be moved, and its figures are compared with each other as they were observed.
 
 use super::visit::{Visit, by_round, of_visits};
@@ -89,7 +89,7 @@ impl AtUsual {
         AtUsual::moved((Covariate::CoreFrequency, usual_hz), by_kind, planned.unit, visits)
     }
 
-    /// The same to the usual time of the device, for work that waits for it; how much of it, its trials show.
+    /// The same to the commonest time of the device, for work that waits for it; how much of it, its trials show.
     pub(super) fn of_device(usual_ns: f64, planned: &PlannedPoint, visits: &mut [Visit]) -> Option<Self> {
         AtUsual::moved((Covariate::DeviceTime, usual_ns), None, planned.unit, visits)
     }

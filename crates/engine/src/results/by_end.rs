@@ -2,11 +2,11 @@
 
 use super::accuracy::{CLOSE, distance};
 use super::cpu_distance::{CpuDistances, LINE_HAND_OVER};
-use super::{PointCore, PointResult};
+use super::{Outcome, PointCore, PointResult};
 use fathom_core::experiment::{CoreUse, Found, Known, Prediction, Source, Term};
 use fathom_core::statistics::Measured;
 
-/// The figures of the whole run, supported or not, for predictions made at its end: like beside like, those of short work with the core alone
+/// The figures of the whole run but the doubtful ones, for predictions made at its end: like beside like, those of short work with the core alone
 /// for a result of that state, and with the core shared for one of that.
 pub(super) struct WholeRun<'run> {
     /// The figures as they are printed.
@@ -83,8 +83,11 @@ pub(super) fn learn(known: &mut Known, point: &PointResult, state: Option<CoreUs
 }
 
 /// What was observed at a point: with the core in this state where that is known, otherwise as it is printed; of a machine in several states
-/// that with the most, by which results are judged.
+/// that with the most, by which results are judged. What was disturbed is no figure of the operation, and a doubtful one may be of another.
 fn observed(point: &PointResult, state: Option<CoreUse>) -> Option<Found> {
+    if matches!(point.outcome, Outcome::Disturbed { .. }) || point.is_doubtful() {
+        return None;
+    }
     let observed = Found::of(point.outcome.observed()?, point.unit);
     let own = point.figure().map_or(observed, |figure| Found { at_hz: None, ..figure });
     if own.is_mixture {
@@ -214,8 +217,8 @@ impl PointResult {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::CoreState;
     use crate::results::planted::{self, Plant as _};
-    use crate::results::{CoreState, Outcome};
     use fathom_core::experiment::At::{Any, Name};
     use fathom_core::experiment::{Basis, Dimension, Point, Selector};
     use fathom_core::quantity::Unit;

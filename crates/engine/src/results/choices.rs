@@ -3,7 +3,9 @@
 use super::accuracy::CLOSE;
 use super::mechanisms::{device_limit, read_around};
 use fathom_core::experiment::At::{self, Name, Number};
-use fathom_core::experiment::{Finding, Found, Known, Placement, Question, Selector, capitalize, finding};
+use fathom_core::experiment::{
+    CoreUse, Finding, Found, Known, Placement, Question, Selector, capitalize, finding,
+};
 use fathom_core::sorting;
 
 /// Two ways to the same end.
@@ -11,8 +13,13 @@ struct Choice {
     /// What is done.
     what: &'static str,
     /// The two ways, in a few words each; the one that usually takes less comes first.
-    ways: [(&'static str, CostOfWay); 2],
+    ways: Ways,
+    /// The same ways by other points, where those of the first have no value that may be used.
+    otherwise: Option<Ways>,
 }
+
+/// Two ways, in a few words each, with what shows their cost.
+type Ways = [(&'static str, CostOfWay); 2];
 
 /// What shows the cost of a way: the one point that is selected, or the first or the last of points along a parameter.
 enum CostOfWay {
@@ -38,6 +45,9 @@ impl CostOfWay {
 
 const TURN: Selector = Selector::only("cpu/synchronisation", &[("mechanism", Name("futex"))]);
 
+const SWITCH: Selector =
+    Selector::only("cpu/context_switch", &[("mechanism", Name("futex")), ("between", Name("processes"))]);
+
 const fn called(settings: &'static [(&'static str, At)]) -> CostOfWay {
     CostOfWay::Only(Selector::only("cpu/system_call", settings))
 }
@@ -61,6 +71,10 @@ const CHOICES: &[Choice] = &[
             ("to a process on the same CPU", CostOfWay::Only(TURN)),
             ("on another CPU", CostOfWay::Only(TURN.at(Placement::AcrossCpus))),
         ],
+        otherwise: Some([
+            ("to a process on the same CPU", CostOfWay::Only(SWITCH)),
+            ("on another CPU", CostOfWay::Only(SWITCH.at(Placement::AcrossCpus))),
+        ]),
     },
     Choice {
         what: "to answer when another CPU ends a wait of 100 µs",
@@ -74,6 +88,7 @@ const CHOICES: &[Choice] = &[
                 waited(&[("figure", Name("latency")), ("way", Name("futex")), ("length", Number(100_000))]),
             ),
         ],
+        otherwise: None,
     },
     Choice {
         what: "to read the time",
@@ -81,6 +96,7 @@ const CHOICES: &[Choice] = &[
             ("from the library", called(&[("call", Name("clock_gettime by library"))])),
             ("by a system call", called(&[("call", Name("clock_gettime by syscall"))])),
         ],
+        otherwise: None,
     },
     Choice {
         what: "to wait for one of 100 descriptors",
@@ -88,6 +104,7 @@ const CHOICES: &[Choice] = &[
             ("by epoll", called(&[("call", Name("epoll on 100"))])),
             ("by select", called(&[("call", Name("select on 100"))])),
         ],
+        otherwise: None,
     },
     Choice {
         what: "to start a static program",
@@ -95,6 +112,7 @@ const CHOICES: &[Choice] = &[
             ("by posix_spawn", created(&[("measure", Name("posix_spawn of a static program"))])),
             ("by fork and exec", created(&[("measure", Name("fork and exec of a static program"))])),
         ],
+        otherwise: None,
     },
     Choice {
         what: "to write 4 KiB at random",
@@ -116,16 +134,18 @@ const CHOICES: &[Choice] = &[
                 ]),
             ),
         ],
+        otherwise: None,
     },
     Choice {
         what: "to read each of many random blocks of 4 KiB past the page cache",
         ways: [
             (
-                "with as many in flight as were measured",
+                "by io_uring with as many in flight as were measured",
                 CostOfWay::Last(device_limit::BETWEEN, "queue_depth"),
             ),
             ("one at a time", CostOfWay::First(device_limit::BETWEEN, "queue_depth")),
         ],
+        otherwise: None,
     },
     Choice {
         what: "to read a random block of 4 KiB of a cold mapped file",
@@ -133,6 +153,7 @@ const CHOICES: &[Choice] = &[
             ("after madvise(MADV_RANDOM)", CostOfWay::Only(read_around::WITHOUT)),
             ("without", CostOfWay::Only(read_around::RANDOM)),
         ],
+        otherwise: None,
     },
 ];
 
@@ -154,7 +175,14 @@ pub(super) fn all(known: &Known) -> Vec<ChoiceResult> {
 
 impl Choice {
     fn judge(&self, known: &Known) -> Option<(f64, ChoiceResult)> {
-        let [(shorter, one), (longer, other)] = &self.ways;
+        let all = || [Some(&self.ways), self.otherwise.as_ref()].into_iter().flatten();
+        // Of unlike states of the core a sentence is made all the same: another of both with the core shared takes its place.
+        let ways = all().find(|ways| are_comparable(ways, known)).or_else(|| all().next())?;
+        self.judge_by(ways, known)
+    }
+
+    fn judge_by(&self, ways: &Ways, known: &Known) -> Option<(f64, ChoiceResult)> {
+        let [(shorter, one), (longer, other)] = ways;
         let experiment = one.points().experiment;
         let (one, other): (Found, Found) = (one.cost(known)?, other.cost(known)?);
         let times = other.over(one);
@@ -177,10 +205,23 @@ impl Choice {
     }
 }
 
+/// Whether both ways have a value of one state each: a median over several is of none, and one over too few observations of the core alone and
+/// shared is left out of every other comparison as well; nor is the core alone compared with it shared.
+fn are_comparable(ways: &Ways, known: &Known) -> bool {
+    let costs: Vec<Found> = ways.iter().filter_map(|(_, way)| way.cost(known)).collect();
+    let is_of_one = |cost: &Found| !cost.is_mixture && cost.core != Some(CoreUse::Mixture);
+    costs.len() == ways.len()
+        && costs.iter().all(is_of_one)
+        && costs.iter().copied().reduce(Found::minus).is_some_and(|both| both.is_of_one_core_state())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::core_use::{self, OfEitherState};
     use crate::results::planted::{self, Plant as _};
+    use fathom_core::experiment::Dimension;
+    use fathom_core::quantity::Unit;
 
     #[test]
     fn every_way_is_of_points_that_there_are() {
@@ -208,5 +249,38 @@ mod tests {
         assert!(second.ends_with("on another CPU {20000}, {10} times as long."), "{second}");
         let experiments: Vec<_> = all(&known).iter().map(|choice| choice.experiment).collect();
         assert_eq!(experiments, ["cpu/spin_or_sleep", "cpu/synchronisation"]);
+    }
+
+    /// A hand-over to another CPU of which too few observations show either state of the core: the other experiment of it has that of the core alone.
+    #[test]
+    fn a_value_that_is_left_out_elsewhere_is_no_advice() {
+        let machine = planted::machine();
+        let said = |of_turn: CoreUse, has_other: bool| {
+            let mut known = Known::new(&machine, None);
+            let mut plant = |way: &CostOfWay, ns: f64, core| {
+                let (way, unit) = (way.points(), Dimension::Of(Unit::Nanoseconds));
+                let found = Found { core: Some(core), ..fathom_described::found(ns, unit) };
+                known.learn(way.experiment, &way.point(&[]), found);
+            };
+            let [same, other] = &CHOICES[0].ways;
+            plant(&same.1, 2e3, CoreUse::Alone);
+            plant(&other.1, 24e3, of_turn);
+            if has_other {
+                for ((_, way), ns) in CHOICES[0].otherwise.as_ref().expect("another").iter().zip([2e3, 19e3])
+                {
+                    plant(way, ns, CoreUse::Alone);
+                }
+            }
+            let either = OfEitherState { main: &known, shared: &known };
+            core_use::choices(either).first().map(|choice| choice.finding.statement.plain())
+        };
+        let times = |said: Option<String>| {
+            said.map(|said| said.rsplit_once(", ").map_or(String::new(), |(_, end)| end.to_owned()))
+        };
+        assert_eq!(times(said(CoreUse::Alone, true)).as_deref(), Some("{12} times as long."));
+        for of_turn in [CoreUse::Mixture, CoreUse::Shared] {
+            assert_eq!(times(said(of_turn, true)).as_deref(), Some("{9.5} times as long."), "{of_turn:?}");
+            assert_eq!(said(of_turn, false), None, "{of_turn:?}");
+        }
     }
 }

@@ -12,11 +12,17 @@ pub enum ClauseAnswer<'run> {
     Finding(&'run Finding),
     /// The values of these points, which no finding shows.
     Values(Vec<&'run PointResult>),
-    /// Nothing: none of these points has a value.
+    /// Nothing: none of these points has a value that may be used.
     Open(Vec<&'run PointResult>),
 }
 
 impl Results<'_> {
+    /// The points that answer a part of an experiment's question.
+    pub fn points_of_clause<'a>(&'a self, name: &'a str, clause: &Clause) -> Vec<&'a PointResult> {
+        let machine = &self.run.header.machine;
+        self.of_experiment(name).filter(|point| (clause.points)(&point.point, machine)).collect()
+    }
+
     /// The parts of an experiment's question with their answers; none where it asks one thing, nothing of it was measured, or this
     /// program has another version of its method.
     pub fn clauses_of<'a>(&'a self, name: &'a str) -> Vec<(&'static Clause, ClauseAnswer<'a>)> {
@@ -24,17 +30,15 @@ impl Results<'_> {
         let is_measured = points.iter().any(|point| point.estimate().is_some());
         let Some(experiment) = self.experiment(name).filter(|_| is_measured) else { return vec![] };
         let answer = |clause: &'static Clause| {
-            let is_mine = |point: &&&PointResult| (clause.points)(&point.point, &self.run.header.machine);
-            let mine = points.iter().filter(is_mine).copied().collect();
-            (clause, answer(mine, self.findings_of(name)))
+            (clause, answer(self.points_of_clause(name, clause), self.findings_of(name)))
         };
         experiment.about().shown.clauses.iter().map(answer).collect()
     }
 }
 
 fn answer<'a>(points: Vec<&'a PointResult>, findings: &'a [Finding]) -> ClauseAnswer<'a> {
-    let valued: Vec<&PointResult> =
-        points.iter().copied().filter(|point| point.estimate().is_some()).collect();
+    let is_usable = |point: &&PointResult| point.estimate().is_some() && !point.is_doubtful();
+    let valued: Vec<&PointResult> = points.iter().copied().filter(is_usable).collect();
     if valued.is_empty() {
         return ClauseAnswer::Open(points);
     }

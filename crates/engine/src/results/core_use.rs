@@ -245,9 +245,11 @@ pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mecha
     like(own, || others)
 }
 
-/// What a program can choose.
+/// What a program can choose, by values of one state of the core: no advice rests on one that every other comparison leaves out.
 pub(super) fn choices(of: OfEitherState) -> Vec<ChoiceResult> {
-    like(choices::all(of.main), || choices::all(of.shared))
+    let mut all = like(choices::all(of.main), || choices::all(of.shared));
+    all.retain(|choice| !mixes(choice) && !has(choice, CoreUse::Mixture));
+    all
 }
 
 pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {

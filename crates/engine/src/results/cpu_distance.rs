@@ -14,7 +14,10 @@ use fathom_core::statistics::{Interval, MINIMUM_TRIALS, Measured};
 pub struct CpuDistances {
     /// The distances, that of most of the time first.
     pub distances: Vec<CpuDistance>,
-    /// The looks in the order of time: seconds from the start of the run, and the place of the distance; `None` of a look between them.
+    /// Others that looks found again and again, for too little of the time for values of their own; that of most looks first.
+    pub seldom: Vec<CpuDistance>,
+    /// The looks in the order of time: seconds from the start of the run, and the place among the distances and then the seldom ones; `None`
+    /// of a look between them.
     looks: Vec<(f64, Option<usize>)>,
 }
 
@@ -96,29 +99,53 @@ impl CpuDistances {
         let is_state = |place: &usize| whole == 0.0 || times[*place] >= OFTEN * whole;
         let mut order: Vec<usize> = (0..groups.len()).filter(is_state).collect();
         sorting::by_number(&mut order, |place| -times[*place]);
-        let distance = |place: usize| CpuDistance {
-            line_ns: groups[place][1],
-            share: if whole > 0.0 { times[place] / whole } else { 0.0 },
-            looks: looks.iter().filter(|(_, seen)| *seen == Some(place)).count(),
-            is_usual: order.first() == Some(&place),
+        let number = |place: usize| looks.iter().filter(|(_, seen)| *seen == Some(place)).count();
+        let mut seldom: Vec<usize> = (0..groups.len()).filter(|place| !is_state(place)).collect();
+        sorting::by_key(&mut seldom, |place| std::cmp::Reverse(number(*place)));
+        let distance = |place: &usize| CpuDistance {
+            line_ns: groups[*place][1],
+            share: if whole > 0.0 { times[*place] / whole } else { 0.0 },
+            looks: number(*place),
+            is_usual: order.first() == Some(place),
         };
-        let rank = |place: usize| order.iter().position(|ordered| *ordered == place);
+        let rank = |place: usize| order.iter().chain(&seldom).position(|ordered| *ordered == place);
         Some(CpuDistances {
-            distances: order.iter().map(|place| distance(*place)).collect(),
-            looks: looks.into_iter().map(|(at_s, place)| (at_s, place.and_then(rank))).collect(),
+            distances: order.iter().map(distance).collect(),
+            seldom: seldom.iter().map(distance).collect(),
+            looks: looks.iter().map(|(at_s, place)| (*at_s, place.and_then(rank))).collect(),
         })
     }
 
-    /// The distances as experiments know them.
-    pub(super) fn line_looks(&self) -> Vec<LineLooks> {
-        let of = |at: &CpuDistance| LineLooks { line_ns: at.line_ns, share: at.share, looks: at.looks };
-        self.distances.iter().map(of).collect()
+    /// The distances and the seldom ones, in the order of their places.
+    pub fn positions(&self) -> impl Iterator<Item = &CpuDistance> {
+        self.distances.iter().chain(&self.seldom)
     }
 
-    /// How often the looks found another distance than the ones before.
+    /// The distances as experiments know them, also the seldom ones.
+    pub(super) fn line_looks(&self) -> Vec<LineLooks> {
+        let of = |at: &CpuDistance| LineLooks { line_ns: at.line_ns, share: at.share, looks: at.looks };
+        self.positions().map(of).collect()
+    }
+
+    /// How often the looks found another distance than the ones before, be it a seldom one.
     pub fn moves(&self) -> usize {
         let places: Vec<usize> = self.looks.iter().filter_map(|(_, place)| *place).collect();
         places.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+
+    /// How many of the looks found a time that is of none of the distances nor of the seldom ones, and how many there were.
+    pub fn between(&self) -> (usize, usize) {
+        (self.looks.iter().filter(|(_, place)| place.is_none()).count(), self.looks.len())
+    }
+
+    /// Whether the distance of most of the time is the same, and both know of several or both of one.
+    pub(crate) fn have_one_usual(one: Option<&Self>, other: Option<&Self>) -> bool {
+        let usual = |of: &Self| of.distances.first().map(|usual| (usual.line_ns, of.are_several()));
+        match (one.and_then(usual), other.and_then(usual)) {
+            (Some((one_ns, one)), Some((other_ns, other))) => one == other && is_same(one_ns, other_ns),
+            (None, None) => true,
+            _ => false,
+        }
     }
 
     /// Whether the CPUs were at several distances.
@@ -129,8 +156,24 @@ impl CpuDistances {
     /// The place of the distance during a trial that began then: what the looks before and after it agree on; while its visit
     /// goes on, the one before.
     fn during(&self, began_s: f64) -> Option<usize> {
+        self.position_during(began_s).filter(|place| *place < self.distances.len())
+    }
+
+    /// The same, or the place of a seldom one behind them.
+    pub(super) fn position_during(&self, began_s: f64) -> Option<usize> {
         let (before, after) = self.around(began_s)?;
         (before == after).then_some(before).flatten()
+    }
+
+    /// The number of the stay at one place, among all of the run, in which that time is: looks in a row that agree.
+    pub(super) fn stay(&self, at_s: f64) -> usize {
+        let until = self.looks.partition_point(|(seen_s, _)| *seen_s <= at_s);
+        self.looks[..until].windows(2).filter(|pair| pair[0].1 != pair[1].1).count()
+    }
+
+    /// What a line took during a trial that began then; `None` if the CPUs were moved meanwhile, or that is not known.
+    pub(super) fn line_during(&self, began_s: f64) -> Option<f64> {
+        Some(self.distances[self.during(began_s)?].line_ns)
     }
 
     /// The places before and after a trial that began then.
@@ -146,16 +189,16 @@ impl CpuDistances {
         if !is_of_both(header, point) {
             return None;
         }
-        let at = self.by_distance(trials);
+        let at = self.by_position(trials);
         let trials = trials.iter().filter(|trial| trial.observed());
         let is_moved = |trial: &&&Trial| matches!(self.around(trial.began_s), Some((Some(before), Some(after))) if before != after);
         let moved = trials.clone().filter(is_moved).count();
         let are_of_several = moved > 0 || at.iter().filter(|at| !at.is_empty()).count() > 1;
-        let any_enough = at.iter().any(|at| at.len() >= MINIMUM_TRIALS);
+        let any_enough = at[..self.distances.len()].iter().any(|at| at.len() >= MINIMUM_TRIALS);
         if !are_of_several || any_enough {
             return None;
         }
-        let each = self.distances.iter().zip(&at).filter(|(_, at)| !at.is_empty());
+        let each = self.positions().zip(&at).filter(|(_, at)| !at.is_empty());
         let each = each.map(|(distance, at)| {
             format!(
                 "{} while a line took {}",
@@ -193,18 +236,41 @@ impl CpuDistances {
 
     /// The trials at each distance, without those during which the CPUs were moved.
     fn by_distance<'run>(&self, trials: &[&'run Trial]) -> Vec<Vec<&'run Trial>> {
-        let mut at: Vec<Vec<&Trial>> = vec![vec![]; self.distances.len()];
+        let mut at = self.by_position(trials);
+        at.truncate(self.distances.len());
+        at
+    }
+
+    /// The same, and behind them those at each seldom one.
+    fn by_position<'run>(&self, trials: &[&'run Trial]) -> Vec<Vec<&'run Trial>> {
+        let mut at: Vec<Vec<&Trial>> = vec![vec![]; self.positions().count()];
         for trial in trials.iter().filter(|trial| trial.observed()) {
-            if let Some(place) = self.during(trial.began_s) {
+            if let Some(place) = self.position_during(trial.began_s) {
                 at[place].push(trial);
             }
         }
         at
     }
 
+    /// Whether the trials of this work are at one of several distances each.
+    fn divides(&self, header: &Header, point: &Point) -> bool {
+        self.are_several() && is_of_both(header, point)
+    }
+
+    /// The trials of a point on both CPUs on which predictions of others may rest, whose figures will be of the distance of most of the time: those at it,
+    /// and none during which the CPUs were moved. `None` for other work, and if the CPUs were at one distance.
+    pub(super) fn for_predictions<'run>(
+        &self,
+        header: &Header,
+        point: &Point,
+        trials: &[&'run Trial],
+    ) -> Option<Vec<&'run Trial>> {
+        self.divides(header, point).then(|| self.by_distance(trials).into_iter().next())?
+    }
+
     /// What a point on both CPUs still lacks at the distance of most of the time; `None` for other work, and if nothing.
     pub(super) fn lack(&self, header: &Header, point: &Point, trials: &[&Trial]) -> Option<Lack> {
-        if !self.are_several() || !is_of_both(header, point) {
+        if !self.divides(header, point) {
             return None;
         }
         let at = self.by_distance(trials);
@@ -273,6 +339,7 @@ mod tests {
     fn a_move_is_to_another_distance_and_a_look_between_them_is_none() {
         let at = |places: &[Option<usize>]| CpuDistances {
             distances: vec![],
+            seldom: vec![],
             looks: places.iter().map(|place| (0.0, *place)).collect(),
         };
         let near = Some(0);
@@ -306,6 +373,40 @@ mod tests {
             None,
             "a look that is of no distance says nothing of the trial before it"
         );
+        let [seldom] = found.seldom.as_slice() else { panic!("{found:?}") };
+        assert!((seldom.line_ns - 23.6).abs() < 0.3 && seldom.looks == 3 && !seldom.is_usual, "{found:?}");
+        assert_eq!(found.between(), (0, 83), "no look is of none");
+    }
+
+    /// Of 2 443 looks 45 found 17 ns, for less of the time than a value takes, and were counted with two of 210 and 390 ns.
+    #[test]
+    fn looks_that_agree_seldom_have_a_place_and_no_values() {
+        let (usual, seldom) = ((150, 33.0), (1, 17.0));
+        let mut seen = vec![usual, (2, 17.0)];
+        seen.extend([usual, seldom, usual, seldom, usual, (1, 390.0), usual, (60, 160.0)]);
+        let found = CpuDistances::from_looks(&looks(&seen)).expect("two, and a seldom one");
+        let of = |at: &[CpuDistance]| at.iter().map(|at| (at.line_ns.round(), at.looks)).collect::<Vec<_>>();
+        assert_eq!(found.distances.len(), 2, "{:?}", found.distances);
+        assert_eq!(of(&found.seldom), [(17.0, 4)]);
+        assert_eq!(found.between(), (1, 815));
+        assert_eq!(found.line_looks().len(), 3);
+        let during = 150.5;
+        assert_eq!((found.during(during), found.position_during(during)), (None, Some(2)));
+        assert_eq!([149.5, 150.5, 152.5].map(|at_s| found.stay(at_s)), [0, 1, 2]);
+    }
+
+    #[test]
+    fn what_is_usual_becomes_another_with_time() {
+        let of = |at: &[(usize, f64)]| CpuDistances::from_looks(&looks(at));
+        let (far, near) = (of(&[(20, 210.0)]), of(&[(20, 210.0), (60, 26.0)]));
+        assert!(!CpuDistances::have_one_usual(far.as_ref(), near.as_ref()), "it was far apart");
+        let more = of(&[(20, 210.0), (70, 26.0)]);
+        assert!(CpuDistances::have_one_usual(near.as_ref(), more.as_ref()));
+        assert!(
+            !CpuDistances::have_one_usual(None, far.as_ref()) && CpuDistances::have_one_usual(None, None)
+        );
+        let both = of(&[(20, 210.0), (9, 26.0)]);
+        assert!(!CpuDistances::have_one_usual(far.as_ref(), both.as_ref()), "there was one, and are two");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Disturbances of the trials of a point.
 
+use super::core_frequency;
+use crate::record::Header;
 use fathom_core::sampling::Sample;
 
 /// Disturbances of the trials of a point, summed over them.
@@ -11,6 +13,8 @@ pub struct Disturbance {
     pub trials_throttled: Option<usize>,
     /// Observations that ended on another CPU than the previous one.
     pub migrations: u64,
+    /// Number of voluntary context switches.
+    pub voluntary_switches: u64,
     /// Number of involuntary context switches.
     pub involuntary_switches: u64,
     /// Those of them by which the scheduler preempted the work: not of trials whose operations themselves switch, wait or create
@@ -18,7 +22,7 @@ pub struct Disturbance {
     pub preemptions: u64,
     /// Share of a spinning loop's time that was lost just before the observations.
     pub lost_share: Option<f64>,
-    /// The lowest and the highest core frequency observed, hertz.
+    /// The lowest and the highest frequency of the core in a trial, hertz.
     pub core_hz: Option<(f64, f64)>,
 }
 
@@ -29,17 +33,18 @@ fn trials_with(mut counts: impl Iterator<Item = Option<u64>> + Clone) -> Option<
 }
 
 impl Disturbance {
-    pub(super) fn of(measured: &[&Sample]) -> Self {
+    pub(super) fn of(header: &Header, measured: &[&Sample]) -> Self {
         let conditions = || measured.iter().map(|sample| &sample.conditions);
         let spun: f64 = conditions().map(|trial| trial.spun_ns).sum();
         let lost: f64 = conditions().map(|trial| trial.lost_ns).sum();
         let frequencies: Vec<f64> =
-            conditions().flat_map(|trial| [trial.core_hz_before, trial.core_hz_after]).flatten().collect();
+            measured.iter().filter_map(|sample| core_frequency::of_sample(header, sample)).collect();
         let lowest = frequencies.iter().copied().reduce(f64::min);
         Disturbance {
             trials_with_steal: trials_with(conditions().map(|trial| trial.steal_ns)),
             trials_throttled: trials_with(conditions().map(|trial| trial.throttled_periods)),
             migrations: total(conditions().map(|trial| trial.migrations)),
+            voluntary_switches: total(measured.iter().map(|sample| sample.counters.voluntary_switches)),
             involuntary_switches: total(measured.iter().map(|sample| sample.counters.involuntary_switches)),
             preemptions: total(
                 measured
@@ -50,6 +55,12 @@ impl Disturbance {
             lost_share: (spun > 0.0).then(|| 0.0 + lost / spun),
             core_hz: lowest.zip(frequencies.iter().copied().reduce(f64::max)),
         }
+    }
+
+    /// The share of the context switches by which the scheduler took the CPU away, 0 to 1; `None` without any.
+    pub fn preempted_share(&self) -> Option<f64> {
+        let all = self.voluntary_switches.saturating_add(self.involuntary_switches);
+        (all > 0).then(|| self.involuntary_switches as f64 / all as f64)
     }
 }
 

@@ -15,6 +15,9 @@ pub enum Explanation {
         /// The factor, at least 1, by which it changes a term of the prediction; `None` if it adds a term.
         changes: Option<f64>,
     },
+    /// The two CPUs were at one of their distances, and the value at another is near its prediction: the prediction does not know the
+    /// distance, or makes too little of it.
+    Distance,
     /// One assumed term of the prediction takes less here than the prediction has for it: what was measured, less what the run measured of
     /// the other terms, leaves less. Why it takes less is not known.
     Overstated {
@@ -38,6 +41,8 @@ pub enum Explanation {
 pub struct MissTally {
     /// Accounted for by a measurement of the run.
     pub explained: usize,
+    /// At a distance of the CPUs beside which the value at another is near its prediction.
+    pub at_distance: usize,
     /// In one assumed term that the result bounds.
     pub overstated: usize,
     /// Of a probable cause that no run measures.
@@ -57,6 +62,7 @@ impl MissTally {
         for explanation in explanations {
             *match explanation {
                 Explanation::Cause { .. } => &mut tally.explained,
+                Explanation::Distance => &mut tally.at_distance,
                 Explanation::Overstated { .. } => &mut tally.overstated,
                 Explanation::Probable { .. } => &mut tally.probable,
                 Explanation::NotCertain => &mut tally.uncertain,
@@ -74,7 +80,7 @@ impl MissTally {
 
     /// Those that missed for certain.
     pub fn certain(self) -> usize {
-        self.explained + self.overstated + self.probable + self.unexplained
+        self.explained + self.at_distance + self.overstated + self.probable + self.unexplained
     }
 }
 

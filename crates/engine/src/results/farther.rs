@@ -37,30 +37,33 @@ pub(super) fn finding<'run>(points: impl Iterator<Item = &'run PointResult>) -> 
     let all: Vec<AtBoth> = points.filter_map(AtBoth::of).collect();
     let certain = || all.iter().filter_map(|at| Some((at, at.times_nearer()?)));
     let (AtBoth { point, near, far }, _) = certain().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    let of = |what: &str| format!("{} on CPUs {what}", point.experiment);
     Some(finding!(
         Question::Experiment,
         "On CPUs farther apart it takes less: {point} takes {near_time} while a line takes {near_line} between them, and {far_time} while it \
          takes {far_line}, {ratio}{several}. No measurement of this run says why.",
         point = Statement::point(&point.experiment, &point.point),
-        near_time = near.1.named("on CPUs nearer to each other"),
+        near_time = near.1.named(&of("nearer to each other")),
         near_line = line(near.0, "a line between CPUs nearer to each other"),
-        far_time = far.1.named("on CPUs farther apart"),
+        far_time = far.1.named(&of("farther apart")),
         far_line = line(far.0, "a line between CPUs farther apart"),
-        ratio = near.1.times_as("long", far.1, "on CPUs nearer to each other over farther apart"),
-        several = several(certain().count(), all.len())
+        ratio = near.1.times_as("long", far.1, &of("nearer to each other over farther apart")),
+        several = several(&point.experiment, certain().count(), all.len())
     ))
 }
 
 /// How many points show it, of several.
-fn several(certain: usize, all: usize) -> Statement {
+fn several(experiment: &str, certain: usize, all: usize) -> Statement {
     if all == 1 {
         return Statement::default();
     }
-    let number = |of: usize, name| Found::exact(of as f64, Dimension::Count).named(name);
+    let number = |of: usize, what: &str| {
+        Found::exact(of as f64, Dimension::Count).named(&format!("points of {experiment} {what}"))
+    };
     statement!(
         "; of {all} points with an interval at both distances this is certain of {certain}",
-        all = number(all, "points with an interval at both distances"),
-        certain = number(certain, "points that take less farther apart")
+        all = number(all, "with an interval at both distances"),
+        certain = number(certain, "that take less farther apart")
     )
 }
 

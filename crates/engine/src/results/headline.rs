@@ -1,6 +1,7 @@
 //! The headline of a point: its median over trials with its interval, with the baseline subtracted if there is one.
 
 use super::core_state::CoreState;
+use super::evidence::Evidence;
 use super::known_states::KnownStates;
 use super::point_estimate::estimate;
 use super::valid_trials::ValidTrials;
@@ -46,13 +47,23 @@ pub struct InterimEstimate {
     pub is_disturbed: bool,
     /// Whether the two CPUs of its work were too rarely at the distance of most of the time, so that the headline is of another.
     pub is_elsewhere: bool,
+    /// Whether its evidence fails so far, so that it may be of another operation.
+    is_doubtful: bool,
+    /// What predictions of other points may rest on: of work on two CPUs the headline of trials at one of their distances.
+    for_predictions: Option<Headline>,
 }
 
 impl InterimEstimate {
     /// For a point's trials so far, with the states of the machine that are known.
     pub fn of(run: &Run, planned: &PlannedPoint, trials: &[&Trial], states: KnownStates) -> Self {
         let mut valid = ValidTrials::of(planned.method(), trials);
+        let measured: Vec<&Sample> = valid.trials.iter().filter_map(|trial| trial.sample()).collect();
+        let evidence = Evidence::of(planned.method(), &planned.point, &measured, valid.remark.take());
         let (lack, all) = (states.lack(run, planned, &valid.trials), valid.holding);
+        let for_predictions = states.for_predictions(run, planned, &valid.trials).map(|trials| {
+            let visits = Visits::of(run, planned, &trials, states);
+            Headline::from(run, planned.unit, &trials, &visits)
+        });
         if let Some(divided) = states.divide(run, planned, &valid.trials) {
             // Those at another distance are no trials of this figure, and are replaced.
             valid.holding = divided.main.1.len();
@@ -72,18 +83,21 @@ impl InterimEstimate {
             None => statistics::further_trials(&operations, &baselines(&visits.chosen), next),
         };
         InterimEstimate {
+            for_predictions: for_predictions.unwrap_or_else(|| headline.clone()),
             headline,
             valid: valid.holding,
             further,
             core: visits.core_trials,
             is_disturbed: valid.disturbed.is_some(),
             is_elsewhere: lack.is_some(),
+            is_doubtful: evidence.fails(),
         }
     }
 
-    /// What predictions of other points may rest on: the headline, unless it is [disturbed](Self::is_disturbed).
+    /// What predictions of other points may rest on, unless it is [disturbed](Self::is_disturbed) or its evidence fails.
     pub fn basis(&self, unit: Unit) -> Option<Found> {
-        self.headline.as_ref().filter(|_| !self.is_disturbed).map(|of| Found::of(&of.estimate, unit))
+        let is_usable = !self.is_disturbed && !self.is_doubtful;
+        self.for_predictions.as_ref().filter(|_| is_usable).map(|of| Found::of(&of.estimate, unit))
     }
 }
 

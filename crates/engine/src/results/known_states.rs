@@ -16,7 +16,7 @@ pub struct KnownStates<'a> {
     pub distances: Option<&'a CpuDistances>,
     /// The usual frequency of the core, hertz, to which times are moved that follow it; `None` where they stay as they were observed.
     pub usual_hz: Option<f64>,
-    /// The usual time of a direct read of the device, nanoseconds, at which what follows it has a second value; `None` where none is wanted.
+    /// The commonest time of a direct read of the device, nanoseconds, at which what follows it has a second value; `None` where none is wanted.
     pub usual_device_ns: Option<f64>,
 }
 
@@ -63,6 +63,16 @@ impl KnownStates<'_> {
         trials: &[&'run Trial],
     ) -> Option<ByDistance<'run>> {
         self.distances?.divide(&run.header, &planned.point, trials)
+    }
+
+    /// A point's trials on which predictions of others may rest; `None` if these are all.
+    pub(super) fn for_predictions<'run>(
+        &self,
+        run: &Run,
+        planned: &PlannedPoint,
+        trials: &[&'run Trial],
+    ) -> Option<Vec<&'run Trial>> {
+        self.distances?.for_predictions(&run.header, &planned.point, trials)
     }
 
     /// What disturbed a point whose trials are of several distances of its CPUs, too few at each.

@@ -14,21 +14,27 @@ mod core_frequency;
 mod core_state;
 mod core_use;
 pub(crate) mod cpu_distance;
+mod cpu_positions;
 mod cross_checks;
 mod device_time;
+mod distinct_modes;
 mod disturbance;
+mod drift;
 mod evidence;
 mod explanation;
 mod farther;
 mod furthest;
 mod headline;
 mod influence_part;
+mod inputs_elsewhere;
+mod inputs_unusable;
 mod known_states;
 mod mechanisms;
 mod missed;
 mod mixture;
 mod nearness;
 pub mod other_work;
+mod open_levels;
 mod outcome;
 #[cfg(test)]
 mod planted;
@@ -53,20 +59,23 @@ pub use at_usual::AtUsual;
 pub use beginnings::Beginnings;
 pub use choices::ChoiceResult;
 pub use clauses::ClauseAnswer;
-pub use core_frequency::{by_chain, core_hz, core_hz_of};
+pub use core_frequency::{by_chain, core_hz, core_hz_of, step_of_chain};
 pub(crate) use core_state::shared_on_arrivals;
 pub use core_state::{CoreLevels, CoreShared, CoreState};
 pub use counter_step::CounterStep;
 pub use cpu_distance::{CpuDistance, CpuDistances, LINE_HAND_OVER, is_of_both};
+pub use cpu_positions::{CpuPosition, LoadSlowing, StreamSlowing, WHAT_CPUS_SHARE};
 pub use cross_checks::{Agreement, CrossCheck};
 pub use device_time::DeviceTime;
 pub use disturbance::Disturbance;
+pub use drift::{Drift, ExperimentDrift, FEWEST as FEWEST_FOR_DRIFT, TrialSpans};
 pub use evidence::Evidence;
 pub use explanation::{Explanation, MissTally};
-pub use furthest::furthest_misses;
+pub use furthest::FurthestMisses;
 pub(crate) use headline::COARSE;
 pub use headline::{Headline, InterimEstimate};
 pub use influence_part::{InfluencePart, MissMechanism};
+pub use inputs_elsewhere::WITHDRAWN;
 pub use known_states::KnownStates;
 pub(crate) use known_states::moves_to_one_frequency;
 pub use mechanisms::{Mechanism, MechanismKind};
@@ -121,13 +130,17 @@ pub struct Results<'run> {
     /// The observed core frequency, median over trials, hertz.
     pub core_hz: Option<f64>,
     /// What most trials' frequencies lie between, hertz.
-    core_hz_ends: Option<Interval>,
+    pub core_hz_ends: Option<Interval>,
+    /// The step in which the clock's counter advances; `None` where the recorded durations show none.
+    pub counter_step: Option<CounterStep>,
     /// CPUs of the run's kind that are unlike its own, and whose trials are left out.
     pub unlike_cpus: Vec<UnlikeCpu>,
     /// The share of the time in which the core was shared, with its derivation; `None` if the run file does not contain it.
     pub core_shared: Option<CoreShared>,
     /// The distances of the run's two CPUs; `None` if there was one, or they were not looked at.
     pub cpu_distances: Option<CpuDistances>,
+    /// The positions of the run's two CPUs, the seldom ones too, with what lies at each; none if they were at one, or were not looked at.
+    pub cpu_positions: Vec<CpuPosition>,
     /// What a direct read of the device took at the trials that waited for it; `None` if none did, or it was not read.
     pub device_time: Option<DeviceTime>,
 }
@@ -153,8 +166,13 @@ impl<'run> Results<'run> {
             let on_both = points.iter().filter(|point| is_of_both(&run.header, &point.point));
             whole.teach_usual_line(distances, on_both);
         }
+        let is_on_both = |point: &Point| is_of_both(&run.header, point);
+        predicted_elsewhere::mark(&mut points, is_on_both, &without_points(run, states.frequency));
+        if let Some(distances) = &states.distances {
+            inputs_elsewhere::withdraw(run, &mut points, distances);
+        }
+        inputs_unusable::withdraw(&mut points);
         by_end::mark(&mut points, &whole);
-        predicted_elsewhere::mark(&mut points, &without_points(run, states.frequency));
         let methods: Vec<&dyn Experiment> = experiments_of(&points).collect();
         let names: Vec<String> = first_of_each(&points).map(|point| point.experiment.clone()).collect();
         let shared = with_the_core_shared(&points);
@@ -189,6 +207,7 @@ impl<'run> Results<'run> {
         let mut mechanisms = core_use::mechanisms(either, &points);
         mechanisms::mark_influences(&mut points, &known, &mechanisms);
         let mut cross_checks = core_use::cross_checks(either);
+        cross_checks::tell_apart(&mut cross_checks, &points, &run.header.machine);
         cross_checks::mark_denied(&mut points, cross_checks.iter().flat_map(|check| &check.denials));
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> =
@@ -201,6 +220,7 @@ impl<'run> Results<'run> {
             causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
         }
         let accuracy = Accuracy::of(&points);
+        let cpu_positions = CpuPosition::all(run, &points, states.distances.as_ref(), states.core.as_ref());
         let core_shared = states.core.and_then(|levels| CoreShared::of(run, &levels));
         Results {
             run,
@@ -215,9 +235,11 @@ impl<'run> Results<'run> {
             accuracy,
             core_hz: states.frequency.hz,
             core_hz_ends: states.frequency.ends,
+            counter_step: CounterStep::of(run),
             unlike_cpus,
             core_shared,
             cpu_distances: states.distances,
+            cpu_positions,
             device_time: states.device,
         }
     }
@@ -367,5 +389,5 @@ fn with_the_core_shared(points: &[PointResult]) -> Vec<(String, Point, Found)> {
     let of = |point: &PointResult| {
         Some((point.experiment.clone(), point.point.clone(), Found::of(point.shared()?, point.unit)))
     };
-    points.iter().filter_map(of).collect()
+    points.iter().filter(|point| !point.is_doubtful()).filter_map(of).collect()
 }

@@ -68,6 +68,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         processor_time: None,
         explanation: None,
         because: None,
+        explained_part: None,
         influence: None,
         miss_mechanism: None,
         denied_by: None,
@@ -95,6 +96,7 @@ pub fn at_distances(near_ns: f64, far: Option<(f64, Estimate)>) -> Option<PointD
 pub fn core(state: CoreState) -> PointCore {
     PointCore {
         state,
+        is_told_apart: true,
         shared_share: Some(0.5),
         alone: None,
         shared: None,

@@ -4,13 +4,15 @@ use super::at_usual::AtUsual;
 use super::core_cycles;
 use super::core_state::CoreState;
 use super::cpu_distance::CpuDistance;
+use super::distinct_modes;
 use super::disturbance::Disturbance;
 use super::evidence::Evidence;
 use super::explanation::Explanation;
 use super::headline::Headline;
 use super::influence_part::{InfluencePart, MissMechanism};
 use super::known_states::KnownStates;
-use super::mixture::{self, MachineState, Mixture};
+use super::mixture::{MachineState, Mixture};
+use super::open_levels;
 use super::outcome::{self, Outcome};
 use super::point_estimate;
 use super::point_states::{PointAtDevice, PointCore, PointDistance};
@@ -26,7 +28,7 @@ use fathom_core::experiment::{Bound, CoreUse, Experiment, Found, Point, Predicti
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::{Observations, Sample};
 use fathom_core::sorting;
-use fathom_core::statistics::{self, Estimate, Mode, Outliers};
+use fathom_core::statistics::{self, Estimate, Mode, ModeList, Outliers};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -62,7 +64,7 @@ pub struct PointResult {
     pub by_round: Vec<(u32, f64)>,
     /// How these observations were moved to the usual frequency of the core; `None` if they are as they were observed.
     pub at_frequency: Option<AtUsual>,
-    /// The value at the usual time of the device; `None` of work that does not wait for it, or does not follow it visibly.
+    /// The value at the commonest time of the device; `None` of work that does not wait for it, or does not follow it visibly.
     pub at_device: Option<PointAtDevice>,
     /// Whether its trials read the device, because its work waits for it.
     pub waited_for_the_device: bool,
@@ -104,6 +106,8 @@ pub struct PointResult {
     pub explanation: Option<Explanation>,
     /// The same in a sentence, with the cause or with what was excluded.
     pub because: Option<Statement>,
+    /// What of a miss is known, where the rest of it is not explained.
+    pub explained_part: Option<Statement>,
     /// The part of it that a mechanism of the run accounts for, where that counts and can be computed.
     pub influence: Option<InfluencePart>,
     /// What a mechanism of the run has of its missed prediction.
@@ -175,6 +179,7 @@ impl PointResult {
     pub fn figure(&self) -> Option<Found> {
         let figure = Found::of(self.estimate()?, self.unit);
         let states = self.mixture.as_ref().map(Mixture::states).unwrap_or_default();
+        let has_more_states = states.len() > 2;
         let states =
             states.first_chunk().map(|states: &[MachineState; 2]| states.map(MachineState::measured));
         let core = self.core_use();
@@ -182,7 +187,18 @@ impl PointResult {
         let moved = self.at_frequency.as_ref().filter(|_| self.core_cycles.is_some());
         let at_hz = moved.map(|moved| moved.usual);
         let whatever_shared = self.core.as_ref().and_then(PointCore::whatever_shared);
-        Some(Found { is_mixture: self.mixture.is_some(), states, core, whatever_shared, at_hz, ..figure })
+        // The modes are of what was timed, of which the figure of a difference is a part.
+        let modes = self.baseline.as_ref().map_or_else(|| ModeList::of(&self.modes), |_| ModeList::default());
+        let is_mixture = self.mixture.is_some();
+        Some(Found { is_mixture, states, has_more_states, core, whatever_shared, at_hz, modes, ..figure })
+    }
+
+    /// The levels of its observations that the interval of its median reaches, ascending: of several the median is of one, and a further run may
+    /// find another. Empty of one, and of a point with a value for each state.
+    pub fn open_levels(&self) -> Vec<Mode> {
+        let ends = self.estimate().and_then(|estimate| estimate.interval).filter(|_| self.mixture.is_none());
+        let Some(ends) = ends.filter(|_| self.baseline.is_none()) else { return vec![] };
+        open_levels::reached(ends, &self.modes)
     }
 
     /// The median over the prediction, of a machine in several states the value of that with the most; `None` unless both exist, and of a
@@ -222,6 +238,13 @@ impl PointResult {
     /// another it is of another state of the machine than the rest.
     pub(super) fn is_supported(&self) -> bool {
         self.evidence_holds() && self.cpu_distance.as_ref().is_none_or(PointDistance::is_usual)
+    }
+
+    /// Whether its value must not be used, because its evidence fails, so that it may be of another operation. Reports say so, and nothing is
+    /// predicted or concluded from it.
+    pub fn is_doubtful(&self) -> bool {
+        let is_in_table = matches!(self.outcome, Outcome::Value(_) | Outcome::BelowResolution { .. });
+        is_in_table && self.evidence.fails()
     }
 
     /// Whether its evidence was judged and all of it holds.
@@ -295,7 +318,7 @@ fn judge(
     };
     let published =
         PublishedStatistics::of(&visits.chosen, &measured).filter(|_| outcome.estimate().is_some());
-    let modes = mixture::distinct_modes(&all);
+    let modes = distinct_modes::distinct_modes(&distinct_modes::of_equal_trials(&samples));
     let outcome_is_value = outcome.estimate().is_some();
     PointResult {
         experiment: planned.experiment.clone(),
@@ -330,10 +353,11 @@ fn judge(
         evidence: Evidence::of(planned.method(), &planned.point, &measured, remark),
         trials: (measured.len(), trials.len()),
         left_out,
-        disturbance: Disturbance::of(&measured),
+        disturbance: Disturbance::of(&run.header, &measured),
         processor_time: ProcessorTime::of(run, &measured),
         explanation: None,
         because: None,
+        explained_part: None,
         influence: None,
         miss_mechanism: None,
         denied_by: None,

@@ -44,7 +44,11 @@ pub fn estimate(
         }
         None => (estimate, step / 2.0),
     };
-    let resolution = if recorded && are_equal(&operations) { resolution.max(half_step) } else { resolution };
+    let resolution = match () {
+        () if recorded && are_equal(&operations) => resolution.max(half_step),
+        () if recorded && is_within_a_step(&estimate, step) => resolution.max(step),
+        () => resolution,
+    };
     Some((above_its_least(within_the_clock(estimate, half_step, run), unit), resolution))
 }
 
@@ -54,6 +58,11 @@ fn are_equal(operations: &[&[f64]]) -> bool {
     let ends = |(least, most): (f64, f64), seen: &f64| (least.min(*seen), most.max(*seen));
     let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), ends);
     all().count() > 1 && most - least <= OF_CONVERSION * most.abs()
+}
+
+/// Whether a time is less than one step of its readings, some of which are zero: the value between is of how many are.
+fn is_within_a_step(estimate: &Estimate, step: f64) -> bool {
+    estimate.min.is_some_and(|min| min <= 0.0) && estimate.value.abs() < step
 }
 
 /// The step of the readings in the point's unit, given the clock's resolution in it, and whether they are recorded times.
@@ -115,7 +124,7 @@ fn counter_step_ns(run: &Run, samples: &[&Sample]) -> f64 {
 }
 
 /// The step of recorded times that repeat, as those read in whole ticks do: the least difference of two of them; if all are equal, a tick. 0 if
-/// most differ, as quotients of times do.
+/// The least distance of two readings that differ, nanoseconds; 0 where most differ, as quotients of times do.
 fn step(run: &Run, operations: &[&[f64]]) -> f64 {
     let mut all: Vec<f64> = operations.concat();
     sorting::numbers(&mut all);
@@ -176,5 +185,21 @@ mod tests {
         assert!(are_equal(&[&one, &one[..1]]));
         assert!(!are_equal(&[&one, &[0.0757, 0.0763]]), "it lies between two steps");
         assert!(!are_equal(&[&one[..1]]) && !are_equal(&[]), "a single reading repeats nothing");
+    }
+
+    #[test]
+    fn a_time_below_a_step_of_which_some_readings_are_zero_is_no_value() {
+        let of = |value, min| Estimate {
+            value,
+            interval: None,
+            level: 0.95,
+            min: Some(min),
+            max: Some(20.0),
+            trials: 6,
+            observations: 1_200,
+        };
+        assert!(is_within_a_step(&of(4.85, -9e-10), 10.0));
+        assert!(!is_within_a_step(&of(13.2, 0.0), 10.0), "more than a step");
+        assert!(!is_within_a_step(&of(9.6, 9.6), 10.0), "no reading was zero");
     }
 }

@@ -11,7 +11,7 @@ use crate::record::{PlannedPoint, Run, Trial};
 use fathom_core::experiment::{Found, Prediction};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::sampling::Sample;
-use fathom_core::statistics::{self, Estimate, Levels, Occupancy};
+use fathom_core::statistics::{self, Estimate, Interval, Levels, Occupancy};
 
 /// The state of the core at one point.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,6 +20,8 @@ pub struct PointCore {
     pub state: CoreState,
     /// The share of the observed time in which the core was shared, mean over trials; `None` if its state was never clear.
     pub shared_share: Option<f64>,
+    /// Whether the run saw the core in both states: of one throughout it is not known which that is.
+    pub is_told_apart: bool,
     /// The median of all observations made with the core alone, for short work; `None` if there are none, or if a baseline is
     /// subtracted.
     pub alone: Option<f64>,
@@ -39,7 +41,7 @@ const LEAST_ALONE: f64 = 0.25;
 
 /// The share of its time from which on a neighbour tells in the value of other work: a core that was shared for less moves a median over
 /// trials by less than a fortieth of their ranks.
-const LEAST_SHARED: f64 = 0.05;
+pub(super) const LEAST_SHARED: f64 = 0.05;
 
 impl PointCore {
     /// The share of the time in which the core of other work was shared, if that may tell in its value; `None` of short work, whose
@@ -93,6 +95,7 @@ impl PointCore {
         Some(PointCore {
             state,
             shared_share: statistics::mean(&shares).map(|mean| mean.value),
+            is_told_apart: levels.shared.is_some(),
             alone: visits.median_alone(),
             shared: shared.map(|(estimate, _)| estimate).filter(|shared| is_above_zero(unit, shared)),
             shared_as_observed: moved.and_then(|moved| moved.as_observed),
@@ -107,7 +110,7 @@ fn is_above_zero(unit: Unit, estimate: &Estimate) -> bool {
     unit != Unit::Nanoseconds || estimate.interval.is_none_or(|ends| ends.low > 0.0)
 }
 
-/// The value of work that waits for the device at the usual time of a direct read, to which its trials were moved.
+/// The value of work that waits for the device at the commonest time of a direct read, to which its trials were moved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PointAtDevice {
     /// How they were moved.
@@ -174,6 +177,9 @@ impl PointDistance {
             let visits = Visits::of(run, planned, trials, KnownStates::default());
             let headline = Headline::from(run, planned.unit, trials, &visits)?;
             let is_resolved = headline.estimate.value.abs() >= headline.resolution;
+            // Of what is not told from zero there is no value, as of what is below the resolution.
+            let is_told = |ends: &Interval| ends.low > 0.0 || ends.high < 0.0;
+            let is_resolved = is_resolved && headline.estimate.interval.as_ref().is_none_or(is_told);
             is_resolved.then_some((*at, headline.estimate, trials.len()))
         };
         let medians = |trials: &[&Trial]| {
@@ -198,7 +204,6 @@ impl PointDistance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::statistics::Interval;
 
     #[test]
     fn a_neighbours_cost_is_of_values_at_the_usual_frequency_or_as_observed() {
@@ -210,6 +215,7 @@ mod tests {
             let core = PointCore {
                 state: CoreState::Alone,
                 shared_share: Some(0.5),
+                is_told_apart: true,
                 alone: None,
                 shared: Some(at(4.5)),
                 shared_as_observed: shared_as_observed.map(at),

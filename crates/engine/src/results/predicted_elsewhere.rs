@@ -3,11 +3,11 @@
 
 use super::by_end;
 use super::cpu_distance::{CpuDistance, LINE_HAND_OVER};
-use super::{PointResult, cpu_distance};
-use fathom_core::experiment::{Found, Known, Prediction};
+use super::{Outcome, PointResult, cpu_distance};
+use fathom_core::experiment::{Found, Known, Point, Prediction};
 
 /// Adds to every point with a value at another distance what its prediction is there. The judged prediction is that of the figure.
-pub(super) fn mark(points: &mut [PointResult], without: &Known) {
+pub(super) fn mark(points: &mut [PointResult], is_of_both: impl Fn(&Point) -> bool, without: &Known) {
     let mut distances: Vec<CpuDistance> = vec![];
     for point in points.iter() {
         let other = point.at_other_distance().map(|(at, _)| *at);
@@ -16,7 +16,7 @@ pub(super) fn mark(points: &mut [PointResult], without: &Known) {
         }
     }
     for at in distances {
-        let known = figures(points, &at, without);
+        let known = figures(points, &at, &is_of_both, without);
         let own: Vec<Option<Prediction>> = points.iter().map(|point| again(point, &at, &known)).collect();
         for (point, prediction) in points.iter_mut().zip(own) {
             if let (Some(distance), Some(prediction)) = (&mut point.cpu_distance, prediction) {
@@ -30,10 +30,19 @@ fn is_at(one: &CpuDistance, other: &CpuDistance) -> bool {
     cpu_distance::is_same(one.line_ns, other.line_ns)
 }
 
-/// The figures of the whole run as they are at a distance: of work on both CPUs those there, of other work all.
-fn figures<'run>(points: &[PointResult], at: &CpuDistance, without: &Known<'run>) -> Known<'run> {
+/// The figures of the whole run as they are at a distance: of work on both CPUs those there, of other work all. What was disturbed is none,
+/// as of work on both whose trials are of several distances, too few at each.
+fn figures<'run>(
+    points: &[PointResult],
+    at: &CpuDistance,
+    is_of_both: impl Fn(&Point) -> bool,
+    without: &Known<'run>,
+) -> Known<'run> {
+    let is_sound =
+        |point: &&PointResult| !matches!(point.outcome, Outcome::Disturbed { .. }) && !point.is_doubtful();
+    let sound = points.iter().filter(is_sound);
     let (moved, others): (Vec<&PointResult>, Vec<&PointResult>) =
-        points.iter().partition(|point| point.cpu_distance.is_some());
+        sound.partition(|point| is_of_both(&point.point));
     let mut known = without.clone();
     for point in others {
         by_end::learn(&mut known, point, None);
@@ -105,7 +114,7 @@ mod tests {
         };
         let increment = point(shared, [1.6, 1.2], &at(32.0));
         let mut points = [hand_over.clone(), increment];
-        mark(&mut points, &without);
+        mark(&mut points, |_| true, &without);
         let (there, factor) = points[1].predicted_at_other_distance().expect("it is predicted");
         let expected = shared.predict(&points[1].point, &at(165.0)).expect("a prediction").total();
         assert!(
@@ -118,7 +127,40 @@ mod tests {
         other.cpu_distance = point(shared, [1.6, 1.2], &without).cpu_distance;
         other.prediction.as_mut().expect("one").terms[0].what = "as before".to_owned();
         let mut points = [hand_over, other];
-        mark(&mut points, &without);
+        mark(&mut points, |_| true, &without);
         assert!(points[1].predicted_at_other_distance().is_none());
+    }
+
+    /// A stream whose four trials were near three times, and on the way once, stood for one at 159 ns, of 2.96 GB/s.
+    #[test]
+    fn what_was_moved_while_it_was_measured_predicts_nothing_at_a_distance() {
+        let machine = planted::machine();
+        let find = |name| fathom_core::experiment::registry::find(name).expect("an experiment");
+        let without = Known::new(&machine, Some(3e9));
+        let stream = point(find("network/bandwidth"), [1.7e9, 1.7e9], &without);
+        let method = find("network/sustained");
+        let input = |known: &Known| {
+            let lasting = method.sweep(&machine).remove(0);
+            let said = method.predict(&lasting, known).ok();
+            said.and_then(|said| match &said.terms[0].source {
+                fathom_core::experiment::Source::Measured { point, .. } => Some(point.clone()),
+                _ => None,
+            })
+        };
+        let mut known = without.clone();
+        for of in find("network/bandwidth").sweep(&machine) {
+            known.learn("network/bandwidth", &of, Found::of(&estimate(1.7e9), stream.unit));
+        }
+        let usual = input(&known).expect("it is predicted from a stream");
+        let lasting = point(method, [2.9e9, 1.3e9], &known);
+        let predicted = |of: PointResult| {
+            let mut points = [PointResult { point: usual.clone(), ..of }, lasting.clone()];
+            mark(&mut points, |_| true, &without);
+            points[1].predicted_at_other_distance().map(|(there, _)| there.total())
+        };
+        assert!(predicted(stream.clone()).is_some_and(|there| (there - 1.7e9).abs() < 1.0));
+        let moved = Outcome::Disturbed { by: "it was moved".to_owned(), unusable: estimate(2.96e9) };
+        assert_eq!(predicted(PointResult { outcome: moved, cpu_distance: None, ..stream.clone() }), None);
+        assert_eq!(predicted(PointResult { cpu_distance: None, ..stream }), None, "of no known distance");
     }
 }

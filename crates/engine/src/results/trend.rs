@@ -1,5 +1,6 @@
 //! Straight lines through a sweep: the cost of one more argument, page or iteration.
 
+use super::CpuDistance;
 use super::point::{PointResult, first_of_each, method};
 use crate::record::{MethodParameter, MethodTrend, Run};
 use fathom_core::experiment::{Bend, CoreUse, Dimension, Found, Ground, Known, Part, Point, Prediction};
@@ -147,7 +148,7 @@ fn fit(trend: &MethodTrend, group: &Point, points: &[&PointResult]) -> Option<Tr
     let members = points.iter().copied().filter(|point| point.point.without(&trend.along) == *group);
     let members: Vec<(&PointResult, (f64, f64))> =
         members.filter_map(|point| Some((point, place(point, &trend.along)?))).collect();
-    let members = of_one_core_state(members);
+    let members = of_one_distance(of_one_core_state(members));
     let (first, _) = members.first()?;
     let measured: Vec<(f64, f64)> = members.iter().map(|(_, place)| *place).collect();
     let rounds = rounds(&members.iter().map(|(point, _)| *point).collect::<Vec<_>>());
@@ -209,6 +210,19 @@ fn of_one_core_state<T>(members: Vec<(&PointResult, T)>) -> Vec<(&PointResult, T
     members.into_iter().filter(|(point, _)| point.core_use().is_none_or(|state| state == main)).collect()
 }
 
+/// Of work on two CPUs at several distances the points at the one that most of them are of, of as many that of most of the time: a line
+/// through two distances has the slope of neither. Points of other work, or of no known distance, stay.
+fn of_one_distance<T>(members: Vec<(&PointResult, T)>) -> Vec<(&PointResult, T)> {
+    let of = |point: &PointResult| {
+        point.cpu_distance.as_ref().filter(|distance| distance.of_several).map(|distance| distance.at)
+    };
+    let is_at = |one: &CpuDistance, other: &CpuDistance| one.line_ns.total_cmp(&other.line_ns).is_eq();
+    let all: Vec<CpuDistance> = members.iter().filter_map(|(point, _)| of(point)).collect();
+    let number = |at: &CpuDistance| all.iter().filter(|other| is_at(other, at)).count();
+    let Some(main) = all.iter().max_by_key(|at| (number(at), at.is_usual)) else { return members };
+    members.into_iter().filter(|(point, _)| of(point).is_none_or(|at| is_at(&at, main))).collect()
+}
+
 fn predicted_step(trend: &MethodTrend, members: &[(&PointResult, (f64, f64))]) -> Option<PredictedStep> {
     let placed = members.iter().map(|(point, (along, _))| Some((*along, point.prediction.as_ref()?)));
     let placed: Vec<(f64, &Prediction)> = placed.collect::<Option<_>>()?;
@@ -254,6 +268,7 @@ fn rounds(points: &[&PointResult]) -> Vec<Vec<Option<f64>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::planted;
 
     /// Whether points with these values, one apart, and intervals of this half width lie unevenly about their line.
     fn uneven(values: &[f64], half: f64) -> bool {
@@ -273,6 +288,24 @@ mod tests {
         assert!(!uneven(&calls, 0.02), "that it does is not certain");
         let straight: Vec<f64> = (0..8).map(|n| 1.116 + 0.02 * f64::from(n)).collect();
         assert!(!uneven(&straight, 0.001));
+    }
+
+    #[test]
+    fn a_line_passes_through_points_of_one_distance_of_the_cpus() {
+        let point = |line_ns: Option<f64>| {
+            let estimate = statistics::estimate(&vec![vec![1.0; 5]; 5]).expect("five trials");
+            let cpu_distance = line_ns.and_then(|line_ns| planted::at_distances(line_ns, None));
+            PointResult { cpu_distance, ..planted::result("a/test", estimate, None) }
+        };
+        let kept = |lines: &[Option<f64>]| {
+            let points: Vec<PointResult> = lines.iter().map(|line_ns| point(*line_ns)).collect();
+            let members = points.iter().enumerate().map(|(place, point)| (point, place)).collect();
+            of_one_distance(members).into_iter().map(|(_, place)| place).collect::<Vec<_>>()
+        };
+        let (near, far) = (Some(32.9), Some(160.0));
+        assert_eq!(kept(&[far, near, far, None]), [0, 2, 3]);
+        assert_eq!(kept(&[far, near]), [1], "of as many those of most of the time");
+        assert_eq!(kept(&[None, None]), [0, 1]);
     }
 
     /// What the first few iterations take is little beside the thousands that make the line.

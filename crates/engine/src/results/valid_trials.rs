@@ -74,14 +74,16 @@ fn failing(method: Result<&dyn Experiment, OtherVersion>, trial: &Trial) -> Opti
 }
 
 fn remark(valid: usize, all: usize, first: &Check, holds: bool) -> Check {
-    let rest = if holds { "the others are left out" } else { "all are kept" };
+    let rest = if holds { "and the others are left out" } else { "and all are kept" };
     let (claim, seen) = (&first.claim, &first.seen);
     Check {
         claim: "the evidence of each trial separately".to_owned(),
         holds,
         unasked: false,
         quantity: None,
-        seen: format!("it holds in {valid} of {all} trials, {rest}; the first failure: {claim}: {seen}"),
+        seen: format!(
+            "it holds in {valid} of {all} trials, {rest}; in the first in which it fails: {claim}: {seen}"
+        ),
     }
 }
 

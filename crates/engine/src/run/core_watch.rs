@@ -1,7 +1,7 @@
 //! Before every visit: are the cores on which short work may run alone?
 
 use super::environment::reading_times;
-use crate::plan::{CoreWanted, Moment, Moments};
+use crate::plan::{CoreWanted, Moment, Moments, OwnCore};
 use crate::record::{CoreLook, Header, Look, PlannedPoint};
 use crate::results::UnlikeCpu;
 use fathom_core::experiment::{Experiment, Point};
@@ -31,6 +31,8 @@ pub(super) struct CoreWatch {
     /// The experiment whose visits are made on all of them by turns until they are known to be alike, and how many were made.
     compared: Option<String>,
     comparisons: usize,
+    /// The time in which the run's own core was alone and shared.
+    own: OwnCore,
     /// The trials on others of the kind than the run's own CPU.
     elsewhere: usize,
     /// The first CPU whose core was alone at the last look, and the first whose core was shared.
@@ -54,6 +56,7 @@ impl CoreWatch {
                 .find(|planned| is_comparable(planned))
                 .map(|planned| planned.experiment.clone()),
             comparisons: 0,
+            own: OwnCore::default(),
             elsewhere: 0,
             alone: None,
             shared: None,
@@ -70,8 +73,10 @@ impl CoreWatch {
         };
         let cores: Vec<CoreLook> = self.at_which(alone_up_to.is_some()).iter().filter_map(reading).collect();
         let is_alone = |core: &&CoreLook| alone_up_to.is_some_and(|limit| core.quotient() <= limit);
-        let usable =
-            || cores.iter().filter(|core| self.cpus.contains(&core.cpu) && !self.unlike.contains(&core.cpu));
+        if let (Some(_), Some(own)) = (alone_up_to, cores.iter().find(|core| self.cpus[0] == core.cpu)) {
+            self.own.saw(at_s, is_alone(&own));
+        }
+        let usable = || cores.iter().filter(|core| self.may_run_on(core.cpu));
         let alone = usable().find(is_alone).map(|core| core.cpu);
         let shared = usable().find(|core| !is_alone(core)).map(|core| core.cpu);
         (self.alone, self.shared) = (alone, shared);
@@ -92,6 +97,13 @@ impl CoreWatch {
             Moments { on_one: moment, between_two },
             (!cores.is_empty()).then_some(Look { at_s, cores, line_ticks: None }),
         )
+    }
+
+    /// Whether short work may run on a CPU now: on the run's own, and on others of the kind that are not unlike while the run's own core is
+    /// alone too seldom.
+    fn may_run_on(&self, cpu: usize) -> bool {
+        let is_alike = self.cpus.contains(&cpu) && !self.unlike.contains(&cpu);
+        cpu == self.cpus[0] || (is_alike && !self.own.suffices())
     }
 
     /// Looks at how far the CPUs of work on two are from each other; `None` without a second CPU, or while it is busy.
@@ -123,10 +135,11 @@ impl CoreWatch {
         self.unlike = unlike.iter().map(|one| one.cpu).collect();
     }
 
-    /// The CPU of the next comparison of the CPUs of the kind; `None` for other work, and once each has been compared.
+    /// The CPU of the next comparison of the CPUs of the kind; `None` for other work, once each has been compared, and while only the
+    /// run's own is used.
     fn next_compared(&mut self, experiment: &dyn Experiment) -> Option<usize> {
         let is_compared = self.compared.as_deref() == Some(experiment.about().name);
-        let more = is_compared && self.comparisons < COMPARISONS * self.cpus.len();
+        let more = is_compared && !self.own.suffices() && self.comparisons < COMPARISONS * self.cpus.len();
         more.then(|| {
             self.comparisons += 1;
             self.cpus[self.comparisons % self.cpus.len()]
@@ -149,7 +162,7 @@ impl CoreWatch {
         };
         let compared =
             if moves && core != CoreWanted::Shared { self.next_compared(experiment) } else { None };
-        let compared = compared.filter(|cpu| !self.unlike.contains(cpu));
+        let compared = compared.filter(|cpu| self.may_run_on(*cpu));
         compared.or(chosen).filter(|_| moves).map_or(usual, |cpu| (Some(cpu), Some(cpu)))
     }
 }

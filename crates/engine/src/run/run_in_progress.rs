@@ -219,10 +219,19 @@ impl RunInProgress {
         Ok(())
     }
 
-    /// Tells the distances apart again after a visit of these points.
+    /// Tells the distances apart again after a visit of these points: only the look after it shows whether its last trial was moved.
     pub(super) fn tell_distances_apart(&mut self, points: &[usize]) {
-        if self.are_of_both(points) {
-            self.distances = CpuDistances::of(&self.run);
+        if !self.are_of_both(points) {
+            return;
+        }
+        let before = std::mem::replace(&mut self.distances, CpuDistances::of(&self.run));
+        let is_as_before = CpuDistances::have_one_usual(before.as_ref(), self.distances.as_ref());
+        let are_several = self.distances.as_ref().is_some_and(CpuDistances::are_several);
+        for index in (0..self.active.len()).filter(|_| are_several || !is_as_before) {
+            if points.contains(&index) || !is_as_before && self.are_of_both(&[index]) {
+                let (planned, estimate) = (&self.active[index], self.interim(index));
+                self.learnt.learn(&planned.experiment, &planned.point, estimate.basis(planned.unit));
+            }
         }
     }
 
@@ -383,15 +392,22 @@ impl RunInProgress {
         }
     }
 
+    fn trials_so_far(&self, index: usize) -> Vec<&Trial> {
+        self.trials[index].iter().map(|place| &self.run.trials[*place]).collect()
+    }
+
+    fn interim(&self, index: usize) -> InterimEstimate {
+        InterimEstimate::of(&self.run, &self.active[index], &self.trials_so_far(index), self.states())
+    }
+
     /// Updates the progress of a point to its last trial.
     pub(super) fn catch_up(&mut self, index: usize) {
-        let planned = &self.active[index];
-        let trials: Vec<&Trial> = self.trials[index].iter().map(|place| &self.run.trials[*place]).collect();
-        let estimate = InterimEstimate::of(&self.run, planned, &trials, self.states());
+        let (planned, estimate) = (&self.active[index], self.interim(index));
         self.learnt.learn(&planned.experiment, &planned.point, estimate.basis(planned.unit));
         let InterimEstimate { headline, valid, further, core, is_elsewhere, .. } = estimate;
         let precision = self.run.header.settings.precision;
         self.precise -= usize::from(self.progress[index].is_precise(precision));
+        let trials = self.trials_so_far(index);
         self.progress[index] = Progress {
             trials: trials.len(),
             // Trials that do not count are replaced by others.

@@ -20,6 +20,11 @@ pub fn entry(known: &Known) -> Basis {
     mode_switch::measured_or_predicted(system_call::measured_entry(known), known)
 }
 
+/// Adds so many entries into the kernel ([`mode_switch::entering`]), as measured in this run, else as predicted.
+pub fn entering(prediction: Prediction, what: &str, times: f64, known: &Known) -> Prediction {
+    mode_switch::entering(prediction, (what, times), system_call::measured_entry(known), known)
+}
+
 /// Adds a share of a service that took `reported_ns` in report 000, converted to null writes of this machine.
 pub fn scaled(prediction: Prediction, what: &str, share: f64, reported_ns: f64, known: &Known) -> Prediction {
     let what = format!(

@@ -40,6 +40,22 @@ pub fn predicted_alone(known: &Known) -> Prediction {
     prediction
 }
 
+/// Adds so many entries into the kernel, each with its way out, as `measured`, else as predicted: the mode switches, with the changes of
+/// the address space that page-table isolation adds, are the processor's, and what an entry takes beyond them is the kernel's own code
+/// around them.
+pub fn entering(
+    prediction: Prediction,
+    (what, times): (&str, f64),
+    measured: Option<Basis>,
+    known: &Known,
+) -> Prediction {
+    let switches = predicted_alone(known).part(Part::Hardware).unwrap_or_default();
+    prediction
+        .software(what, times, measured_or_predicted(measured, known))
+        .of_which_hardware(switches)
+        .being(TermEvent::KernelEntry)
+}
+
 /// Adds what a number of returns from the kernel's functions take more where they are kept from being predicted: Safe RET has each
 /// predicted wrongly (the kernel's Documentation/admin-guide/hw-vuln/srso.rst).
 pub fn unpredicted_returns(prediction: Prediction, returns: f64, known: &Known) -> Prediction {
@@ -83,6 +99,27 @@ mod tests {
         assert!((cycles("Mitigation: Safe RET") - without - 130.0).abs() < 1e-9, "ten of 13 cycles");
         assert!((cycles("Vulnerable: Safe RET, no microcode") - without - 130.0).abs() < 1e-9);
         assert!((cycles("Vulnerable") - without).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_entry_is_the_processor_s_up_to_its_mode_switches_and_the_kernel_s_beyond() {
+        let parts = |isolated: bool, ns: f64| {
+            let mut machine = fathom_described::machine();
+            machine.kernel.page_table_isolation = Fact::known(isolated, "a test");
+            let known = Known::new(&machine, Some(1e9));
+            let measured = Basis::measured(ns, "cpu/system_call", Point::new());
+            let prediction =
+                entering(Prediction::new(), ("entering the kernel", 3.0), Some(measured), &known);
+            assert!((prediction.total() - 3.0 * ns).abs() < 1e-9, "{}", prediction.total());
+            [Part::Hardware, Part::Software].map(|part| prediction.part(part).unwrap_or_default())
+        };
+        let is = |[hardware, software]: [f64; 2], expected: [f64; 2]| {
+            assert!((hardware - expected[0]).abs() < 1e-9, "{hardware}, {software}");
+            assert!((software - expected[1]).abs() < 1e-9, "{hardware}, {software}");
+        };
+        is(parts(false, 350.0), [600.0, 450.0]);
+        is(parts(true, 500.0), [1200.0, 300.0]);
+        is(parts(false, 150.0), [450.0, 0.0]);
     }
 
     #[test]

@@ -264,6 +264,7 @@ fn drawings((method, series): (&str, &Series), form: FigureForm) -> Vec<DrawnFig
                     scale,
                     unit,
                     members: curves,
+                    elsewhere: 0,
                     landmarks: vec![],
                 };
                 figures.push(shown.figure());

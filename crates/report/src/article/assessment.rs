@@ -1,16 +1,17 @@
 //! What this machine is good and bad at, in one paragraph: the first of the conclusion.
 
+use super::introduction;
 use super::nearest::{Nearest, times_by};
 use super::neighbour;
 use super::quotable;
 use super::standing::{Balance, Standing};
 use crate::finding;
 use crate::main_figures;
-use crate::occupancy;
 use crate::paper::Text;
 use crate::usual::{self, UsualFigures};
 use crate::verdict::Trust;
 use crate::words::{self, plural};
+use crate::{cpu_positions, occupancy};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -19,13 +20,37 @@ use fathom_engine::results::{CLOSE, PointResult, Results};
 
 /// The sentences of it that the run has.
 pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> Text {
+    let areas = Areas::of(nearest);
     let sentences = [
+        areas
+            .sentence(nearest.path_to_storage())
+            .map(|sentence| Text::prose(&(sentence + &where_time_goes(nearest)))),
+        by_itself(results, &areas).map(Text::plain),
         shared(results),
-        Areas::of(nearest).sentence().map(|sentence| Text::prose(&(sentence + &where_time_goes(nearest)))),
+        cpu_positions::moved(results).map(Text::plain),
+        introduction::most_moved(results),
         beside_the_atlas(results, nearest, usual).map(Text::plain),
         Some(Text::plain(trusted(results))),
     ];
     Text::joined(sentences.into_iter().flatten(), " ")
+}
+
+/// The main figures of the chapters of which sources time so little alike that nothing is said of them beside other machines.
+fn by_itself(results: &Results, areas: &Areas) -> Option<String> {
+    let all = main_figures::all(results);
+    let chapter = |chapter: &'static str| {
+        let mine = all.iter().filter(|figure| figure.main.leads && figure.family() == chapter);
+        let is_compared =
+            |figure: &&main_figures::Ranked| figure.main.point().is_some_and(|point| areas.has(area(point)));
+        let each: Vec<String> = mine
+            .filter(|figure| !is_compared(figure))
+            .map(|figure| format!("{} {}", figure.main.brief_label(), figure.main.written().median))
+            .filter(|words| !words.ends_with(words::ABSENT))
+            .collect();
+        (!each.is_empty()).then(|| format!("Its {chapter}: {}.", each.join("; ")))
+    };
+    let chapters: Vec<String> = ["memory", "network"].into_iter().filter_map(chapter).collect();
+    (!chapters.is_empty()).then(|| chapters.join(" "))
 }
 
 /// What is done, in words for those who choose a machine.
@@ -40,9 +65,11 @@ fn area(point: &PointResult) -> &'static str {
         (_, "network") if is_of_the_peer => "the network",
         (_, "network") => "the network within the machine",
         _ if is_warm => "the page cache",
-        _ => "storage",
+        _ => STORAGE,
     }
 }
+
+const STORAGE: &str = "storage";
 
 /// What this machine takes beside the nearest published ones in an area.
 struct Area {
@@ -62,7 +89,9 @@ impl Area {
         let counted: Vec<String> = counted.map(|(number, how)| format!("{number} {how}")).collect();
         let counted =
             if counted.is_empty() { "neither for certain in any".to_owned() } else { counted.join(", ") };
-        format!("{} ({times}, {}: {counted})", self.name, plural(all, "figure"))
+        // A median of one or two figures says nothing of an area.
+        let times = if all > 2 { format!("{times}, ") } else { String::new() };
+        format!("{} ({times}{}: {counted})", self.name, plural(all, "figure"))
     }
 }
 
@@ -102,8 +131,9 @@ impl Areas {
         self.0.iter().any(|area| area.name == name)
     }
 
-    /// In which areas this machine is slower, quicker and neither, by what most figures of each are.
-    fn sentence(&self) -> Option<String> {
+    /// In which areas this machine is slower, quicker and neither, by what most figures of each are; and, where storage is one, what there is
+    /// to say of a path to it.
+    fn sentence(&self, path_to_storage: Option<&str>) -> Option<String> {
         let named = [
             ("slower in", Standing::Worse),
             ("quicker in", Standing::Better),
@@ -115,10 +145,12 @@ impl Areas {
             (!areas.is_empty()).then(|| format!("{how} {}", areas.join(", ")))
         };
         let named: Vec<String> = named.into_iter().filter_map(areas).collect();
+        let path = path_to_storage.filter(|_| self.has(STORAGE)).map(|path| format!(" {path}"));
         (!named.is_empty()).then(|| {
             format!(
-                "Beside the nearest published machines it is {}: its time over theirs (of rates the inverse) in the median of all figures of each, slower or quicker where more than half of them are so by more than a factor of {CLOSE} with the whole interval.",
-                named.join("; ")
+                "Beside the nearest published machines this machine is {}. That is said where more than half of the figures are so by more than a factor of {CLOSE}, each with its whole interval; × is its time over theirs (of rates the inverse), the median of all figures.{}",
+                named.join("; "),
+                path.unwrap_or_default()
             )
         })
     }
@@ -150,7 +182,7 @@ fn where_time_goes(nearest: &Nearest) -> String {
 /// one), where that part is more than all that the other machine takes. Why it takes less there is not known.
 pub(super) fn great_part(point: &PointResult, merit: f64) -> Option<String> {
     let part = point.influence.as_ref().filter(|part| part.is_more_than_all(merit))?;
-    Some(format!("{}, more than the whole operation takes there", finding::text(&part.statement)))
+    Some(finding::text(&part.statement))
 }
 
 /// In how much of the time the core was shared, and what that costs.
@@ -245,14 +277,19 @@ mod tests {
             ("the network", 0.75, Standing::Neither),
             ("the network", 1.1, Standing::Neither),
         ];
-        let named = Areas::by_name(&figures.map(figure)).sentence().expect("three areas");
+        let areas = Areas::by_name(&figures.map(figure));
+        let named = areas.sentence(None).expect("three areas");
         assert!(
             named.contains(
-                "it is slower in system calls (2.83×, 2 figures: 2 slower); quicker in storage (0.500×, 2 figures: 2 quicker); neither slower nor quicker in the network (1.33×, 3 figures: 1 slower): its time"
+                "this machine is slower in system calls (2 figures: 2 slower); quicker in storage (2 figures: 2 quicker); neither slower nor quicker in the network (1.33×, 3 figures: 1 slower). That is said"
             ),
             "{named}"
         );
-        assert_eq!(Areas(vec![]).sentence(), None);
+        let of_a_guest = areas.sentence(Some("It is a path.")).expect("the same");
+        assert_eq!(of_a_guest, named + " It is a path.", "storage is named");
+        let without = Areas::by_name(&figures[..2].iter().map(|of| figure(*of)).collect::<Vec<_>>());
+        assert_eq!(without.sentence(Some("It is a path.")), without.sentence(None), "no storage, no path");
+        assert_eq!(Areas(vec![]).sentence(None), None);
     }
 
     #[test]

@@ -146,8 +146,8 @@ fn by_experiment(results: &Results) -> Table {
 fn accuracy_table(key: &str, of: &str) -> Table {
     let caption = format!(
         "Predictions against results: the share of points within a factor of {CLOSE} and of {FAIR}, with its 95 % interval \
-         (Wilson 1927), the median of measured over predicted, and the prediction that is the furthest off, for certain or not. \
-         Of a machine in several states each has to be within the factor, and the nearest is the furthest off."
+         (Wilson 1927), the median of measured over predicted (of rates the inverse: more than one is worse than predicted), and the prediction that is the furthest off, for certain or not. \
+         A point with several states is within a factor if each of its values is; as the furthest off it counts with the value that is nearest to its prediction."
     );
     Table::new(Key::of(key), cited(&caption)).columns([
         Column::words(of),
@@ -213,7 +213,7 @@ fn accuracy_row(name: Text, tally: &Tally) -> Row {
         share(&tally.close).into(),
         share(&tally.fair).into(),
         quantities::count(tally.fair_in_one_state).into(),
-        quantities::factor(tally.median_factor).into(),
+        quantities::factor(tally.median_cost_factor).into(),
         quantities::factor(tally.worst.factor).into(),
         words::short_label(tally.worst.experiment.as_str(), &tally.worst.point).into(),
     ])

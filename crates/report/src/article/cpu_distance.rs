@@ -1,16 +1,16 @@
 //! Work on two CPUs by their distance, where the host changed it.
 
 use super::sections::linked;
-use crate::cpu_distance;
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
 use crate::words::{self, plural};
+use crate::{cpu_distance, cpu_positions};
 use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
 use fathom_engine::results::{PointResult, Results};
 
 /// The section: all work on both CPUs with a value at two distances; `None` if there is none.
 pub(super) fn of(results: &Results) -> Option<Section> {
-    let change = cpu_distance::change(results)?;
+    let change = cpu_positions::change(results)?;
     let rows: Vec<Row> = results.points.iter().filter_map(|point| row(results, point)).collect();
     if rows.is_empty() {
         return None;

@@ -10,7 +10,7 @@ use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
 use crate::words::plural;
-use crate::{finding, run};
+use crate::{cpu_distance, drift, finding, lost, run};
 use fathom_core::experiment::{Finding, Question};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::{Excerpt, Method};
@@ -50,15 +50,15 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
         .with_all(method.map(method_in_brief))
-        .with_all(
-            prediction::in_brief(results, &few.points(), &points).map(|text| part_of("Prediction", text)),
-        )
+        .with_all(predicted(results, &few, &points))
         .with_all(main)
         .with_all(few.table(name, key.within("main"), &all).map(Block::from))
         .with_all(few.modes().map(|text| Block::Paragraph(Text::prose(&text))))
         .with_all(analysis::lead(results, &points).map(|text| part_of("Analysis", text)))
         .with_all(few_findings)
+        .with_all(drift::of_experiment(&points).map(|text| Block::Paragraph(text.into())))
         .with_all(missed)
+        .with_all(lost::of_experiment(&points).map(|text| Block::Aside(Tone::Faint, text.into())))
         .with_all(standing)
         .with_all(evidence::failing(&points))
         .with(Block::Folded {
@@ -93,6 +93,16 @@ fn headed<const PARTS: usize>(parts: [(&str, Vec<Block>); PARTS]) -> Vec<Block> 
 
 const UNKNOWN: &str =
     "Neither this program nor the run file describes the method that measured these figures.";
+
+/// How the first was predicted, and how many are not, because their inputs were measured at another distance of the CPUs.
+fn predicted(results: &Results, few: &MainRows, points: &[&PointResult]) -> Option<Block> {
+    let parts = [
+        prediction::in_brief(results, &few.points(), points),
+        cpu_distance::withdrawn(points).map(Text::from),
+    ];
+    let parts: Vec<Text> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| part_of("Prediction", Text::joined(parts, " ")))
+}
 
 /// A part of the section, after its name.
 fn part_of(name: &str, text: Text) -> Block {

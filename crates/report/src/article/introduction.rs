@@ -4,11 +4,11 @@ use super::neighbour;
 use super::quotable;
 use super::sections::{has_section, linked, title};
 use super::works::cited;
-use crate::cpu_distance;
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
 use crate::run;
 use crate::words::{self, plural};
+use crate::{cpu_distance, cpu_positions, lost};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Unit;
@@ -17,9 +17,10 @@ use fathom_engine::results::{CpuDistance, LINE_HAND_OVER, MechanismKind, PointRe
 
 /// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
+    let opening = [Some(Text::plain(question(results))), without_values(results), Some(places(results))];
     let values = [Some(predicted(results)), causes(results), most_moved(results), quotable::count(results)];
     Section::new(Key::of("introduction"), "Introduction")
-        .say(Text::joined([Text::plain(question(results)), places(results)], " "))
+        .say(Text::joined(opening.into_iter().flatten(), " "))
         .say(Text::joined(machine(results), " "))
         .say(Text::joined(values.into_iter().flatten(), " "))
 }
@@ -31,6 +32,19 @@ fn question(results: &Results) -> String {
         plural(measured(results).count(), "experiment"),
         chapters(results)
     )
+}
+
+/// The experiments that were tried and have no value, and why; `None` if each has one.
+fn without_values(results: &Results) -> Option<Text> {
+    let losses = lost::whole_experiments(results);
+    let each = losses.iter().map(|(name, cause)| Text::code(*name).and(format!(" ({cause})")));
+    let each = Text::joined(each, ", ");
+    let text = match losses.len() {
+        0 => return None,
+        1 => Text::plain("Of one more all values were lost: "),
+        number => Text::plain(format!("Of {number} more all values were lost: ")),
+    };
+    Some(text.and(each).and("."))
 }
 
 /// The machine, and what its host did with its CPUs.
@@ -49,7 +63,7 @@ fn machine(results: &Results) -> Vec<Text> {
         let expected = neighbour::expected(results).map(|text| Text::plain(" ").and(text));
         seen_while_measuring(&text).and(OF_WHICH_STATE).and(expected.unwrap_or_default())
     });
-    let moved = cpu_distance::change(results).map(|text| from(text, Text::to(&Key::of("method"))));
+    let moved = cpu_positions::moved(results).map(|text| from(&text, Text::to(&Key::of("method"))));
     let meaning = cpu_distance::meaning(results).map(|text| {
         let load = linked(results, cpu_distance::LOAD.experiment);
         from(&text, Text::plain("the load: ").and(load))
@@ -70,7 +84,7 @@ fn seen_while_measuring(sentence: &str) -> Text {
 const OF_WHICH_STATE: &str = " Figures of short work are of the core alone where it was alone often enough.";
 
 /// The operation on both CPUs that their distance changes the most, of those for which that is certain; `None` if there is none.
-fn most_moved(results: &Results) -> Option<Text> {
+pub(super) fn most_moved(results: &Results) -> Option<Text> {
     let changed = |point: &'_ PointResult| {
         let values = point.near_and_far()?.map(|(_, estimate)| Found::of(estimate, point.unit));
         let [near, far] = values;
@@ -89,17 +103,17 @@ fn most_moved(results: &Results) -> Option<Text> {
     let (point, _) = all.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
     let at = |(at, estimate): (&CpuDistance, &Estimate)| {
         format!(
-            "{} at {}",
+            "{} while a line takes {}",
             words::with_interval(Measure::of(point.unit, estimate.value), estimate),
             cpu_distance::line(at)
         )
     };
     let [near, far] = point.near_and_far()?.map(at);
     let text = Text::plain(
-        "Of other work on both CPUs the distance between them changes this the most, as far as is certain: ",
+        "But for the hand-over of a line itself, the distance of the two CPUs certainly changes one operation the most: ",
     )
     .and(linked(results, &point.experiment))
-    .and(format!(", {}: {near}, {far} (", words::short_label(point, &point.point)))
+    .and(format!(", {}, {near}, {far} (", words::short_label(point, &point.point)))
     .and(Text::to(&Key::of("distance")))
     .and(").");
     Some(text)

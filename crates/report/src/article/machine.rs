@@ -2,11 +2,12 @@
 //! does not hold, and the points less precise than their target.
 
 use super::sections::{linked, listed};
+use super::works::cited;
 use crate::description::FactRow;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::precision::Precision;
 use crate::run;
-use crate::{cpu_distance, description, occupancy, words};
+use crate::{cpu_distance, cpu_positions, description, occupancy, words};
 use fathom_core::machine::RawText;
 use fathom_core::quantities;
 use fathom_engine::record::Trial;
@@ -52,6 +53,13 @@ fn described(results: &Results) -> Vec<description::FactSection> {
         let name = description::cache_name(cache);
         let rows = sections.iter_mut().flat_map(|section| &mut section.rows);
         rows.filter(|row| row.name == name && !row.unknown).for_each(|row| row.value.push_str(&denied));
+    }
+    if let Some(line) = cpu_positions::line_of_one_core(results) {
+        let text = format!(
+            "; in this run its two CPUs were probably two threads of one core while a line took {line} between them"
+        );
+        let rows = sections.iter_mut().flat_map(|section| &mut section.rows);
+        rows.filter(|row| row.name == description::THREADS).for_each(|row| row.value.push_str(&text));
     }
     sections
 }
@@ -174,13 +182,13 @@ fn row(fact: &FactRow) -> Row {
 const MOST_MISSED: usize = 8;
 
 pub(super) fn conditions(results: &Results) -> Section {
-    let moved = cpu_distance::change(results)
+    let moved = cpu_positions::change(results)
         .map(|text| Text::plain(text).and(" (").and(Text::to(&Key::of("method"))).and(")."));
     Section::new(Key::of("conditions"), "Disturbances and limits")
         .with_all(warned(results))
         .with_all(listed(
             "Seen while measuring:",
-            run::disturbances(results).iter().map(|sentence| Text::prose(sentence)).chain(moved),
+            run::disturbances(results).iter().map(|sentence| cited(sentence)).chain(moved),
         ))
         .with_all(listed(
             "Evidence that fails; these figures may be of another operation than the one named:",

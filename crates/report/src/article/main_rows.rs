@@ -32,15 +32,8 @@ impl<'run> MainRows<'run> {
             return MainRows { rows, shared: String::new(), has_states };
         }
         let shared = words::shared_parameters(&measured);
-        let all = measured.iter().map(|point| Main {
-            words: words::differing_label(point, &shared),
-            name: String::new(),
-            role: None,
-            leads: false,
-            is_best: false,
-            alike: 0,
-            source: FigureSource::Point(point),
-        });
+        let words = |point: &PointResult| words::differing_label(point, &shared);
+        let all = measured.iter().map(|point| Main::unchosen(words(point), String::new(), point));
         let slopes = rows.into_iter().filter(|row| matches!(row.source, FigureSource::Slope(_)));
         let rows = all.chain(slopes).take(MOST).collect();
         MainRows { rows, shared: words::shared_label(measured[0], &shared), has_states }
@@ -106,14 +99,16 @@ impl<'run> MainRows<'run> {
 fn how_chosen(of_rates: bool, of_costs: bool) -> &'static str {
     match (of_rates, of_costs) {
         (true, true) => {
-            " Of several settings a row has the first in the plan that is not significantly worse than the best and certainly within a quarter of it, which is the rate whose \
-             interval begins highest, or the time whose interval ends lowest."
+            " Of several settings the best is the rate whose interval begins highest, or the time whose interval ends lowest; a row has the first \
+             in the plan that is not significantly worse than that and whose own begins or ends no more than a quarter worse."
         }
         (true, false) => {
-            " Of several settings a row has the first in the plan that is not significantly worse than the best and certainly within a quarter of it, whose interval begins highest."
+            " Of several settings the best is the one whose interval begins highest; a row has the first in the plan that is not significantly \
+             worse than that and whose own begins no more than a quarter lower."
         }
         (false, true) => {
-            " Of several settings a row has the first in the plan that is not significantly worse than the best and certainly within a quarter of it, whose interval ends lowest."
+            " Of several settings the best is the one whose interval ends lowest; a row has the first in the plan that is not significantly worse \
+             than that and whose own ends no more than a quarter higher."
         }
         (false, false) => "",
     }

@@ -3,31 +3,36 @@
 use super::works::cited;
 use crate::at_usual::{self, MARK};
 use crate::paper::{Block, Column, Key, Row, Section, Table, Text};
-use crate::{cpu_distance, figure, occupancy, run, verification, words};
+use crate::words::plural;
+use crate::{cpu_distance, cpu_positions, figure, occupancy, run, verification, words};
 use fathom_core::experiment::Effort;
 use fathom_core::quantities;
 use fathom_core::quantity::{Unit, declared};
-use fathom_engine::results::{AtUsual, Results};
+use fathom_engine::results::{AtUsual, Results, TrialSpans};
 
 pub(super) fn of(results: &Results) -> Section {
     let settings = &results.run.header.settings;
     let trial = quantities::value(Unit::Nanoseconds, settings.trial_ns as f64);
+    let order = order(results);
     Section::new(Key::of("method"), "Method")
-        .say(run::clock(results.run))
-        .say(format!(
-            "Every trial is a fresh process that observes for {trial} in the first round (in later rounds, for as \
-             long as the remaining time allows), with random environment size, stack offset and buffer offset. Points \
-             are visited in rounds: the first in the order of this report, because predictions use earlier results, \
-             the others in a newly shuffled order. Small operations are timed in batches, large ones one by one; \
-             where an operation has a baseline, the same work without the operation runs interleaved in the same \
-             trial and is subtracted."
+        .say(headed("Clock", run::clock(results.run)))
+        .say(headed(
+            "Trials",
+            format!(
+                "Every trial is a fresh process that observes for {trial} in the first round (in later rounds, for as \
+                 long as the remaining time allows), with random environment size, stack offset and buffer offset. \
+                 Small operations are timed in batches, large ones one by one; where an operation has a baseline, the \
+                 same work without the operation runs interleaved in the same trial and is subtracted."
+            ),
         ))
-        .say(estimate())
-        .with_all(states_and_growth(results.core_shared.is_some(), of_cpu_distance(results)).map(|text| Block::Paragraph(text.into())))
-        .with_all(at_frequency(results).map(Block::Paragraph))
-        .with_all(at_usual::of_device(results).map(|text| Block::Paragraph(cited(&text))))
-        .say(figure::KEY)
-        .say(
+        .say(headed("Order", order))
+        .say(headed("Figures and intervals", estimate()))
+        .with_all(states_and_growth(results.core_shared.is_some(), of_cpu_distance(results)).map(Block::Paragraph))
+        .with_all(at_frequency(results).map(|text| Block::Paragraph(headed("Frequency", text))))
+        .with_all(at_usual::of_device(results).map(|text| Block::Paragraph(headed("The device", cited(&text)))))
+        .say(headed("Pictures", figure::KEY))
+        .say(headed(
+            "Predictions",
             Text::plain(
                 "Each operation's predicted cost was written to the run file before its first trial: base hardware \
                  plus software overhead, term by term. The accuracy of the predictions is in ",
@@ -37,7 +42,27 @@ pub(super) fn of(results: &Results) -> Section {
                 ". All randomness comes from the seed {}; the same run file gives this report byte for byte.",
                 settings.seed
             )),
-        )
+        ))
+}
+
+/// A paragraph that begins with what it is about.
+fn headed(about: &str, text: impl Into<Text>) -> Text {
+    Text::strong(format!("{about}.")).and(" ").and(text.into())
+}
+
+/// In which order points are visited, and how far their trials lie apart.
+fn order(results: &Results) -> Text {
+    let order = "Points are visited in rounds: the first in the order of this report, because predictions use earlier results, the others in a \
+        newly shuffled order.";
+    let Some(TrialSpans { median, tenth }) = TrialSpans::of(results.run) else { return order.into() };
+    Text::plain(format!(
+        "{order} After the first one, the trials of a point lie over {} of the run in the median over the points, and over {} or more for nine \
+         in ten of them. Whether values changed meanwhile is in ",
+        quantities::percent(median),
+        quantities::percent(tenth)
+    ))
+    .and(Text::to(&Key::of("conditions")))
+    .and(".")
 }
 
 fn estimate() -> Text {
@@ -48,7 +73,7 @@ fn estimate() -> Text {
          narrower than the clock allows. The interval of a difference combines \
          the intervals of both medians (Zou 2007). “Best observed” is the smallest observation and never that of a \
          difference. No observation is removed: outliers (beyond the fences of Tukey 1977) and more than one mode are \
-         noted. Two figures differ significantly where their intervals do not overlap, which is \
+         noted. Two figures differ significantly where their intervals as printed, rounded outwards, do not meet, which is \
          stricter than an interval of 95 % of their difference, because many are compared (Schenker and Gentleman 2001). Percentiles \
          appear where the sample is large enough for them. A difference whose interval includes \
          zero is “below resolution”, and its upper limit is given. In figures, lines join points only where what lies \
@@ -60,25 +85,30 @@ fn estimate() -> Text {
 fn of_cpu_distance(results: &Results) -> Option<String> {
     let moved = cpu_distance::sentence(results)?;
     let of_sentences = cpu_distance::of_sentences(results).unwrap_or_default();
-    let weighting = cpu_distance::weighting(results).unwrap_or_default();
+    let weighting = cpu_positions::weighting(results).unwrap_or_default();
     Some(format!("{moved} {weighting} {} {of_sentences}", cpu_distance::LEGEND).trim_end().to_owned())
 }
 
-/// What a mixture is, and how growth is judged, a paragraph each; `looked` where the run looked whether another hardware thread used the core.
-fn states_and_growth(looked: bool, distances: Option<String>) -> impl Iterator<Item = String> {
+/// What a mixture is, when a point has several values, and how growth is judged, a paragraph each; `looked` where the run looked whether another
+/// hardware thread used the core.
+fn states_and_growth(looked: bool, distances: Option<String>) -> impl Iterator<Item = Text> {
     let core = "Beside every observation of short work a stream of instructions fills the core's width. It shows whether another hardware thread \
         uses the core. “Core alone” is of observations without one, “core shared” of those with one. A “mixture” is of both, because too few \
         trials show either; it is compared with neither.";
-    let levels = "Some operations take one of several times. A point has such states where its trials fall into two groups. It also has them where \
-        its median lies between clusters of its observations: few observations are near it, or it differs significantly from the value of every cluster. Then \
-        each state has a value of its own, and no median over all is given. Where many observations lie around the median it stands as \
-        one value, and the appendix notes the clusters as modes.";
+    let levels = "Some operations take one of several times. Where a point's trials fall into two groups, or its median lies between clusters of \
+        its observations, each of them has a value of its own, and no median over all is given. A median lies between clusters if few \
+        observations are near it, if it differs significantly from the value of every cluster, or if most observations are in clusters on one side \
+        of the one next to it. Otherwise it stands as one value, and the appendix notes the clusters as modes. If its interval reaches two clusters \
+        that hold nearly all observations, a quarter or more each, both stand behind the name with their shares: the median of another run may be \
+        at the other.";
     let growth = "Growth along a parameter is judged by a least-squares line through the points of a sweep. It is fitted in every round, and the \
         interval of its slope is taken over the rounds. From one setting to the next the interval of their difference judges. What includes zero is \
         no growth that shows.";
-    let looked = looked.then(|| [core, occupancy::OF_CAVEAT].map(str::to_owned));
-    let rest = [levels, growth].map(str::to_owned);
-    looked.into_iter().flatten().chain(distances).chain(rest)
+    let looked =
+        looked.then(|| headed("The core and its neighbour", format!("{core} {}", occupancy::OF_CAVEAT)));
+    let distances = distances.map(|text| headed("The place of the two CPUs", text));
+    let rest = [("Several values", levels), ("Growth", growth)].map(|(about, text)| headed(about, text));
+    looked.into_iter().chain(distances).chain(rest)
 }
 
 /// How many figures are at the usual frequency of the core, and how far it was from that; `None` where none was moved.
@@ -90,17 +120,18 @@ fn at_frequency(results: &Results) -> Option<Text> {
     let (low, high) =
         ends.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), hz| (low.min(hz), high.max(hz)));
     let (low, high) = (quantities::frequency(low), quantities::frequency(high));
+    let step = run::step_of_chain(results);
     let by_kind = moved.iter().filter(|moved| moved.is_by_kind()).count();
     Some(cited(&format!(
-        "The figures of {} points follow the core's frequency; tables mark them with {MARK}. They are their cost at the usual frequency, {usual}, the \
+        "The figures of {} follow the core's frequency; tables mark them with {MARK}. They are their cost at the usual frequency, {usual}, the \
          median over all trials. A chain of additions is timed next to every observation of short work, and shows the frequency. It changed from \
-         {low} to {high} between the trials of these points. Every trial is moved to the usual one by the share of its cost that follows \
-         (analysis of covariance, Cochran 1957). The trials of {} points show that share. Of {by_kind} points the kind of the operation gives it, unless \
+         {low} to {high} between the trials of these points{step}. Every trial is moved to the usual one by the share of its cost that follows \
+         (analysis of covariance, Cochran 1957). The trials of {} show that share. Of {by_kind} the kind of the operation gives it, unless \
          they contradict it: all of the cost where instructions wait for the core alone, 90 to 100 % for paths through the kernel and a core's own \
          second cache. What the share leaves open is part of the interval. Predictions that are a number of cycles are stated at the same \
          frequency: the number is what was predicted.",
-        moved.len(),
-        moved.len() - by_kind,
+        plural(moved.len(), "point"),
+        plural(moved.len() - by_kind, "point"),
     )))
 }
 
@@ -223,7 +254,8 @@ mod tests {
 
     #[test]
     fn a_mixture_is_defined_where_the_core_was_looked_at() {
-        let text = |looked| states_and_growth(looked, None).collect::<Vec<_>>().join(" ");
+        let text =
+            |looked| states_and_growth(looked, None).map(|text| text.words()).collect::<Vec<_>>().join(" ");
         assert!(text(true).contains("A “mixture” is of both"));
         let without = text(false);
         assert!(

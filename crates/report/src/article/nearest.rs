@@ -8,6 +8,7 @@ use crate::references::{self, Beside, Machine, Value};
 use crate::words::ABSENT;
 use crate::{at_usual, cpu_distance, finding, occupancy, words};
 use fathom_core::experiment::{Piece, Statement, family};
+use fathom_core::machine::Device;
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::statistics;
@@ -27,6 +28,8 @@ pub(super) struct Nearest<'run> {
     machines: Vec<&'static Machine>,
     /// Whether a clock had a part in the choice: this machine's is known, and one of theirs.
     by_clock: bool,
+    /// Whether this machine's storage is a virtual disk.
+    is_on_a_virtual_disk: bool,
     points: Vec<(&'run PointResult, Vec<Beside<'run>>)>,
 }
 
@@ -52,7 +55,10 @@ impl<'run> Nearest<'run> {
         let is_known = |machine: &&Machine| references::clock(machine).is_some();
         let by_clock = references::own_clock(&results.run.header.machine).is_some()
             && machines.iter().copied().any(|machine| is_known(&machine));
-        Nearest { machines, by_clock, points }
+        let own = &results.run.header.machine;
+        let is_virtual = |device: &Device| device.kind.starts_with("virtual disk");
+        let is_on_a_virtual_disk = own.is_virtual() && own.storage.device.value().is_some_and(is_virtual);
+        Nearest { machines, by_clock, is_on_a_virtual_disk, points }
     }
 
     /// The section; `None` if no figure is comparable.
@@ -101,7 +107,18 @@ impl<'run> Nearest<'run> {
     /// Which machines these are, and what follows of them.
     fn reading(&self, results: &Results) -> String {
         let own = references::own_clock(&results.run.header.machine).filter(|_| self.by_clock);
-        format!("The published machines that are nearest by {}: {READING}", nearest_by(own))
+        let of_storage = |(point, _): &(&PointResult, _)| family(&point.experiment) == "filesystem";
+        let path = self.path_to_storage().filter(|_| self.points.iter().any(of_storage));
+        let path = path.map(|path| format!(" {path}")).unwrap_or_default();
+        format!("The published machines that are nearest by {}: {READING}{path}", nearest_by(own))
+    }
+
+    /// What is compared where storage is, of a guest: nothing tells it which device its host has, nor what of it the host keeps in memory.
+    pub(super) fn path_to_storage(&self) -> Option<&'static str> {
+        self.is_on_a_virtual_disk.then_some(
+            "Storage here is a virtual disk: what is compared is a host's path to an unknown device, perhaps through a cache of the host, with \
+             a published machine's own drive.",
+        )
     }
 
     /// A machine's clock behind its name, where it was chosen by it.
@@ -130,8 +147,8 @@ impl<'run> Nearest<'run> {
             let figures = words::plural(*number, "figure");
             format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(*times))
         };
-        // Of a single figure nothing follows for a chapter.
-        let several = by_chapter.iter().filter(|(_, _, number)| *number > 1);
+        // A median of one or two figures says nothing of a chapter.
+        let several = by_chapter.iter().filter(|(_, _, number)| *number > 2);
         let chapters: Vec<String> = several.map(of_chapter).collect();
         let chapters = if chapters.is_empty() {
             String::new()
@@ -320,8 +337,9 @@ pub(super) fn written(point: &PointResult) -> String {
 
 /// The same with the state of the core, where it is not that of the core alone: a published machine had its core to itself.
 pub(super) fn written_with_state(point: &PointResult) -> String {
-    occupancy::beside_a_neighbour(point)
-        .map_or_else(|| written(point), |state| format!("{} ({state})", written(point)))
+    let apart = cpu_distance::unless_usual(point).unwrap_or_default();
+    let state = occupancy::beside_a_neighbour(point).map(|state| format!(" ({state})")).unwrap_or_default();
+    written(point) + &state + &apart
 }
 
 /// Whether more of it is better.

@@ -18,7 +18,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     // Of all operations: a median without those that became faster would be chosen by its outcome.
     let costs: Vec<Found> = both.iter().map(|(_, cost)| *cost).collect();
     let (mut both, edges): (Vec<_>, Vec<_>) = both.into_iter().partition(|(_, cost)| is_cost(*cost));
-    sorting::by_number(&mut both, |(_, cost)| -least(*cost));
+    sorting::by_number(&mut both, |(_, cost)| -cost.at_least());
     let number = plural(both.len(), "operation");
     let rows = |of: &[(&PointResult, Found)]| -> Vec<Row> {
         of.iter().map(|(point, cost)| row(results, point, *cost)).collect()
@@ -29,12 +29,7 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     )
     .rows(rows(&both));
     let [dearest, unshown] = ends(&both, |point: &PointResult| point.experiment.as_str());
-    let few = table(
-        "neighbour-ends",
-        &format!(
-            "The operations that a neighbour on the core costs most, by the lower end of the interval, and those of which no cost is shown and none above a factor of {CLOSE} is possible, the best bounded first, one of each experiment: with the core shared over alone; for rates, alone over shared."
-        ),
-    );
+    let few = table("neighbour-ends", &named(!unshown.is_empty()));
     let bounded = format!("no cost shown, and at most a factor of {CLOSE}");
     let few = [("most", &dearest), (&*bounded, &unshown)]
         .into_iter()
@@ -43,7 +38,11 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
     let is_moved = |(point, _): &(&PointResult, Found)| point.at_frequency.is_some();
     let frequency = if both.iter().any(is_moved) { OF_ONE_FREQUENCY } else { "" };
-    let lead = legend + frequency + &middle(&costs) + &shown_of(&costs);
+    let middle = middle(&costs, &without_interval(results));
+    let middle = middle.map_or_else(String::new, |middle| {
+        format!(" With a neighbour on the core operations take {middle}.")
+    });
+    let lead = legend + frequency + &middle + &shown_of(&costs);
     let more = as_dear(&both, &dearest, |point: &PointResult| point.experiment.as_str());
     let lead = Text::plain(lead + &more).and(" All: ").and(Text::to(&all.key)).and(".");
     let left_out = left_out(&edges).map(|text| Block::Paragraph(text.into()));
@@ -60,6 +59,20 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     })
 }
 
+/// The caption of the first rows; those of which no cost is shown are named where there are any.
+fn named(has_bounded: bool) -> String {
+    let bounded = if has_bounded {
+        format!(
+            ", and those of which no cost is shown and none above a factor of {CLOSE} is possible, the best bounded first"
+        )
+    } else {
+        format!(" (of each that shows none a factor above {CLOSE} remains possible)")
+    };
+    format!(
+        "The operations that a neighbour on the core costs most, by the lower end of the interval{bounded}, one of each experiment: with the core shared over alone; for rates, alone over shared."
+    )
+}
+
 const OF_ONE_FREQUENCY: &str = " Both values of an operation are at the core's usual frequency, or both as observed where one of them does not \
     show how it follows that.";
 
@@ -70,14 +83,18 @@ fn in_both_states<'run>(results: &'run Results) -> Vec<(&'run PointResult, Found
     both.filter_map(|point| Some((point, point.neighbour_cost()?))).collect()
 }
 
+/// What a neighbour costs other operations, whose value with the core shared is of too few trials for an interval.
+fn without_interval(results: &Results) -> Vec<f64> {
+    let others =
+        results.points.iter().filter(|point| point.shared().is_none() && point.unit.kind() != Kind::Size);
+    others.filter_map(|point| Some(point.neighbour_cost()?.value)).collect()
+}
+
 /// What programs find of a core while it is shared, in a sentence; `None` if no cost of a neighbour is known.
 pub(super) fn expected(results: &Results) -> Option<Text> {
-    let costs: Vec<f64> = in_both_states(results).iter().map(|(_, cost)| cost.value).collect();
-    let text = format!(
-        "While it is shared an operation takes {} of its time alone, in the median of {} (",
-        quantities::factor(statistics::median(&costs)?),
-        costs.len()
-    );
+    let costs: Vec<Found> = in_both_states(results).into_iter().map(|(_, cost)| cost).collect();
+    let text =
+        format!("While it is shared operations take {} (", middle(&costs, &without_interval(results))?);
     Some(Text::plain(text).and(Text::to(&Key::of("neighbour"))).and(")."))
 }
 
@@ -121,10 +138,10 @@ fn as_dear<'run, T: Copy>(
     dearest: &[(T, Found)],
     experiment: impl Fn(T) -> &'run str,
 ) -> String {
-    let Some(last) = dearest.last().map(|(_, cost)| least(*cost)) else { return String::new() };
+    let Some(last) = dearest.last().map(|(_, cost)| cost.at_least()) else { return String::new() };
     let of = |(leading, _): &(T, Found)| {
         let name = experiment(*leading);
-        let mine = all.iter().filter(|(point, cost)| experiment(*point) == name && least(*cost) >= last);
+        let mine = all.iter().filter(|(point, cost)| experiment(*point) == name && cost.at_least() >= last);
         // The first is the one that leads.
         let more: Vec<f64> = mine.skip(1).map(|(_, cost)| cost.value).collect();
         let ends = more.iter().copied().reduce(f64::min).zip(more.iter().copied().reduce(f64::max));
@@ -185,16 +202,67 @@ fn shown_of(costs: &[Found]) -> String {
 /// One interval of 95 % in so many lies below the true value as a whole.
 const IN_FORTY: f64 = 40.0;
 
-/// What a neighbour costs in the middle of all operations.
-fn middle(all: &[Found]) -> String {
-    let costs: Vec<f64> = all.iter().map(|cost| cost.value).collect();
-    statistics::median(&costs).map_or_else(String::new, |median| {
+/// What a neighbour costs in the middle of all operations, and how far they spread: no one factor is that of every operation. Those without an
+/// interval, which are others, stand beside them.
+fn middle(with_interval: &[Found], without: &[f64]) -> Option<String> {
+    // Two or three operations say nothing of all, and many without an interval do.
+    if (1..FEW).contains(&with_interval.len()) && without.len() >= MANY {
+        let all: Vec<f64> =
+            with_interval.iter().map(|cost| cost.value).chain(without.iter().copied()).collect();
+        let shown = with_interval.iter().filter(|cost| is_shown(**cost)).count();
+        return Some(format!(
+            "{} of their time alone in the median of {}, most of one to three trials with it shared{}; a cost is shown for {} of the {} with an \
+             interval of both values",
+            quantities::factor(statistics::median(&all)?),
+            all.len(),
+            spread(&all),
+            words::none_or(shown),
+            with_interval.len(),
+        ));
+    }
+    let costs: Vec<f64> = with_interval.iter().map(|cost| cost.value).collect();
+    let whose = if costs.len() == 1 { "its" } else { "their" };
+    let text = format!(
+        "{} of {whose} time alone in the median of {} with an interval of both values{}",
+        quantities::factor(statistics::median(&costs)?),
+        counted(&costs),
+        spread(&costs)
+    );
+    let others = statistics::median(without).map(|median| {
+        let number =
+            if without.len() == 1 { "one other".to_owned() } else { format!("{} others", without.len()) };
         format!(
-            " A neighbour costs an operation {} of its time alone in the median of {}.",
+            "; {} in the median of {number}, without an interval{}",
             quantities::factor(median),
-            plural(costs.len(), "operation")
+            spread(without)
         )
-    })
+    });
+    Some(text + &others.unwrap_or_default())
+}
+
+fn counted(costs: &[f64]) -> String {
+    if costs.len() == 1 { "the one".to_owned() } else { format!("the {}", costs.len()) }
+}
+
+/// Fewer operations than these with an interval do not speak for all.
+const FEW: usize = 4;
+
+/// So many values have quartiles, fewer their ends.
+const MANY: usize = 20;
+
+/// Between what some values lie; nothing of one.
+fn spread(values: &[f64]) -> String {
+    let mut ascending = values.to_vec();
+    sorting::numbers(&mut ascending);
+    let (low, high, who) = match &ascending[..] {
+        [] | [_] => return String::new(),
+        [first, .., last] if ascending.len() < MANY => (*first, *last, ""),
+        all => {
+            let [low, high] = [0.25, 0.75].map(|level| statistics::quantile(all, level).unwrap_or_default());
+            (low, high, "half of them ")
+        }
+    };
+    format!(" ({who}from {} to {})", quantities::factor(low), quantities::factor(high))
 }
 
 /// The widest interval of a ratio that may be 1, as the ratio of its ends.
@@ -205,11 +273,6 @@ const WIDEST: f64 = 4.0;
 fn is_cost(cost: Found) -> bool {
     let is_narrow = |(low, high): (f64, f64)| low > 0.0 && high >= 1.0 && high <= WIDEST * low;
     is_shown(cost) || cost.ends().is_some_and(is_narrow)
-}
-
-/// The least that it costs by its interval.
-fn least(cost: Found) -> f64 {
-    cost.ends().map_or(cost.value, |(low, _)| low)
 }
 
 /// The operations that are not in the table, with the reason.
@@ -254,8 +317,35 @@ mod tests {
             Found::measured(statistics::Measured { value: 10.3, interval }, Dimension::Ratio)
         };
         assert!(is_cost(within(1.7, 13.2)) && !is_cost(within(0.9, 13.2)) && !is_cost(within(0.5, 0.9)));
-        let all = [("a", within(3.7, 13.2)), ("b", within(5.0, 11.0))].map(|(_, cost)| least(cost));
+        let all = [("a", within(3.7, 13.2)), ("b", within(5.0, 11.0))].map(|(_, cost)| cost.at_least());
         assert!((all[0] - 3.7).abs() < 1e-9 && (all[1] - 5.0).abs() < 1e-9, "{all:?}");
+    }
+
+    /// Eight operations with an interval said 1.19x of "an operation", beside 363 others with 1.24x.
+    #[test]
+    fn no_one_factor_is_said_of_every_operation() {
+        let cost = |value: &f64| fathom_described::found_within(0.05, *value, Dimension::Ratio);
+        let few: Vec<Found> = [1.06, 1.06, 1.17, 1.19, 1.19, 1.2, 1.2, 1.62].iter().map(cost).collect();
+        let many: Vec<f64> = (0..101).map(|nth| 1.0 + f64::from(nth) / 100.0).collect();
+        assert_eq!(
+            middle(&few, &many).as_deref(),
+            Some(
+                "1.19× of their time alone in the median of the 8 with an interval of both values (from 1.06× to 1.62×); 1.50× in the median of \
+                 101 others, without an interval (half of them from 1.25× to 1.75×)"
+            )
+        );
+        assert_eq!(
+            middle(&few[..1], &[]).as_deref(),
+            Some("1.06× of its time alone in the median of the one with an interval of both values")
+        );
+        assert_eq!(middle(&[], &many), None);
+        // The two were hand-overs across CPUs.
+        assert_eq!(
+            middle(&few[3..5], &many).as_deref(),
+            Some(
+                "1.49× of their time alone in the median of 103, most of one to three trials with it shared (half of them from 1.23× to 1.75×); a cost is shown for 2 of the 2 with an interval of both values"
+            )
+        );
     }
 
     #[test]

@@ -6,9 +6,9 @@ use super::sections::title;
 use crate::main_figures::{self, FigureSource, Main, Ranked, WrittenFigure};
 use crate::paper::{Column, Group, Key, Row, Section, Table, Text};
 use crate::summary::{self, OperationRow, RowOf};
-use crate::words::ABSENT;
+use crate::words::{self, ABSENT};
 use crate::{at_usual, cpu_distance, denied, occupancy};
-use fathom_core::experiment::{Dimension, Found};
+use fathom_core::experiment::{Dimension, Found, Prediction};
 use fathom_core::quantities;
 use fathom_core::statistics::Measured;
 use fathom_engine::results::{CLOSE, Explanation, FAIR, PointResult, Results, TrendResult, distance};
@@ -78,11 +78,13 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction, which is narrower than a factor of four; cannot tell: an interval of a factor of four or more holds nearly any prediction. A slope's prediction is the slope of its points' predictions."
+                "{READING} {RATIO} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction, which is narrower than a factor of four; cannot tell: an interval of a factor of four or more holds nearly any prediction. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
 }
+
+const RATIO: &str = "Ratio: measured over predicted; of a time more than one is worse than predicted, of a rate (GB/s, MB/s, a second) less.";
 
 const READING: &str = "Base hardware is what the bare machine costs, software overhead what operating system and libraries add. From: \
     what the prediction rests on; independent is of data sheets, publications and first principles alone, scaled takes the proportions \
@@ -144,7 +146,7 @@ fn row_in_brief(results: &Results, figure: &Ranked) -> Row {
         },
     };
     Row::of([
-        (figure.main.reader_label() + &figure.main.marks(results) + &quotation::mark(&figure.main)).into(),
+        (figure.main.brief_label() + &figure.main.marks(results) + &quotation::mark(&figure.main)).into(),
         predicted.into(),
         quotation::value(&figure.main, measured(&written)),
         factor.into(),
@@ -254,6 +256,10 @@ fn cause(point: &PointResult) -> String {
             point.because.as_ref().map_or_else(|| mechanism.clone(), crate::finding::text)
         }
         (Some(Explanation::Cause { mechanism, .. }), _) => format!("{mechanism}, measured in this run"),
+        (Some(Explanation::Distance), _) => point.because.as_ref().map_or_else(
+            || FURTHER.to_owned(),
+            |because| words::uncapitalised(crate::finding::text(because).trim_end_matches('.')),
+        ),
         (Some(Explanation::Overstated { term }), _) => format!("{OVERSTATED}: {term}"),
         (Some(Explanation::Probable { cause }), _) => format!("probably {cause}"),
         (Some(Explanation::NotCertain), _) if is_among_published => PUBLISHED.to_owned(),
@@ -276,7 +282,8 @@ fn cause(point: &PointResult) -> String {
                 )
             }
             (None, Some(measured), Some(prediction)) => {
-                near(&measured, prediction.total(), is_among_published)
+                let by_end = point.by_end.as_ref().map(Prediction::total);
+                or_by_end(near(&measured, prediction.total(), is_among_published), &measured, by_end)
             }
             _ => WITHIN.to_owned(),
         },
@@ -336,6 +343,19 @@ fn near(measured: &Found, predicted: f64, is_among_published: bool) -> String {
     }
 }
 
+/// What is said of a result that is near its prediction in no other way, where it holds the prediction from what the inputs were by the end of
+/// the run: what they were before its first trial is then what it was predicted too low or too high from.
+fn or_by_end(verdict: String, measured: &Found, by_end: Option<f64>) -> String {
+    let is_held = |by_end: &f64| measured.is_of_one_state() && measured.holds(*by_end) && measured.tells();
+    match by_end.filter(|by_end| verdict == WITHIN && is_held(by_end)) {
+        Some(by_end) => format!(
+            "explained by its inputs, which were others by the end of the run: with them {}, which its interval holds",
+            quantities::factor(measured.value / by_end)
+        ),
+        None => verdict,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -353,6 +373,21 @@ mod tests {
         let measured = Found::measured(Measured { value: 180.0, interval }, Dimension::Of(Unit::Nanoseconds));
         assert_eq!(near(&measured, 100.0, true), "among the published values");
         assert_eq!(near(&measured, 100.0, false), WITHIN);
+    }
+
+    /// A read was predicted from one of round 1, of 38.4 µs, which took 45.9 by the end of the run; it took 42.6 (39.2–49.4), "not explained".
+    #[test]
+    fn what_its_inputs_were_by_the_end_of_the_run_explains_a_result_that_holds_it() {
+        let interval = Some(Interval { low: 39.2, high: 49.4 });
+        let measured = Found::measured(Measured { value: 42.6, interval }, Dimension::Of(Unit::Nanoseconds));
+        let verdict = |by_end| or_by_end(near(&measured, 38.5, false), &measured, by_end);
+        assert_eq!(verdict(None), WITHIN);
+        assert_eq!(
+            verdict(Some(46.0)),
+            "explained by its inputs, which were others by the end of the run: with them 0.926×, which its interval holds"
+        );
+        assert_eq!(verdict(Some(50.0)), WITHIN, "beyond the interval");
+        assert_eq!(or_by_end("as predicted".to_owned(), &measured, Some(46.0)), "as predicted");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The prediction of an experiment's points, term by term.
 
 use super::works;
+use crate::cpu_distance;
 use crate::occupancy::CAVEAT;
 use crate::paper::{Block, Column, Group, Key, Row, Table, Text, Weight};
 use crate::words::{self, plural};
@@ -44,7 +45,8 @@ pub(super) fn in_brief(results: &Results, few: &[&PointResult], all: &[&PointRes
     let (point, prediction) = few.iter().find_map(|point| predicted(point)).or_else(|| {
         all.iter().filter_map(|point| predicted(point)).max_by_key(|(_, prediction)| prediction.terms.len())
     })?;
-    let name = words::short_label(point, &point.point);
+    let apart = cpu_distance::unless_usual(point).unwrap_or_default();
+    let name = words::short_label(point, &point.point) + &apart;
     let measure = Measure::of(point.unit, prediction.total());
     let total = format!("{} {}", measure.number(prediction.total(), None), measure.symbol);
     let of = |part: Part, of: &str| {
@@ -102,7 +104,14 @@ fn named(
     let leaves = if of_rate(point.unit, prediction, place).is_left { ", which leaves" } else { "" };
     let what = format!("{}{leaves} {times}{} (", quantities::reworded(&term.what), written(prediction));
     let revised = revised(results, point, place, written);
-    works::cited(&what).and(source_in_brief(&term.source)).and(revised).and(")")
+    let hardware = of_hardware(point.unit, term);
+    works::cited(&what).and(source_in_brief(&term.source)).and(hardware).and(revised).and(")")
+}
+
+/// What of a term of software is the bare machine's; nothing of others.
+fn of_hardware(unit: Unit, term: &Term) -> String {
+    let share = |each| format!("; {} of it hardware", quantities::value(unit, each));
+    term.of_hardware.map(share).unwrap_or_default()
 }
 
 /// A term of a prediction in all.
@@ -258,7 +267,8 @@ fn derivations(results: &Results, predicted: &[(&PointResult, &Prediction)], key
 }
 
 fn derivation(results: &Results, point: &PointResult, prediction: &Prediction) -> Group {
-    let head = words::short_label(point, &point.point);
+    let apart = cpu_distance::unless_usual(point).unwrap_or_default();
+    let head = words::short_label(point, &point.point) + &apart;
     let places = 0..prediction.terms.len();
     let group = Group::named(head).rows(places.map(|place| row(results, point, prediction, place)));
     if prediction.terms.len() == 1 {
@@ -281,6 +291,7 @@ fn row(results: &Results, point: &PointResult, prediction: &Prediction, place: u
         amount(point.unit, prediction, place, |term| term.each).into(),
         amount(point.unit, prediction, place, Term::value).into(),
         source(&term.source)
+            .and(of_hardware(point.unit, term))
             .and(revised(results, point, place, |of| amount(point.unit, of, place, |term| term.each))),
     ])
 }

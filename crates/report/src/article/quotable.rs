@@ -154,7 +154,7 @@ fn row(results: &Results, main: &Main) -> Row {
         _ => (main.written().median, widest(&main.reaches())),
     };
     let name = main.reader_label() + &main.marks(results);
-    Row::of([name, value, reach, with_the_core_shared(main), quotation.words().to_owned()])
+    Row::of([name, value, reach, with_the_core_shared(main), quotation.words(main)])
 }
 
 /// The value that programs find while the core is shared, beside one of the core alone.

@@ -5,6 +5,7 @@ use crate::paper::Text;
 use crate::precision::USEFUL;
 use crate::{denied, main_figures, occupancy};
 use fathom_core::experiment::{CoreUse, Prediction};
+use fathom_core::quantities;
 use fathom_engine::results::PointResult;
 
 /// What may be done with a figure.
@@ -16,6 +17,8 @@ pub(super) enum Quotation {
     AsShared,
     /// It is of a core that was alone and shared by turns, in whatever parts.
     AsMixture,
+    /// It is of a level of a hierarchy and in part of the level before: only of an array of this size.
+    AsOfItsSize,
     /// Another measurement of the same operation denies it.
     Denied,
     /// Only with its interval, or as the limit that it is.
@@ -42,7 +45,7 @@ impl Quotation {
             // A slope is no limit: without an interval nothing is known of it.
             Quotation::WithoutInterval
         } else {
-            Quotation::by_reach(&main.reaches()).of_core(core(main))
+            Quotation::by_reach(&main.reaches()).of_core(core(main)).of_levels(main.is_of_two_levels)
         }
     }
 
@@ -56,18 +59,32 @@ impl Quotation {
         }
     }
 
+    /// The same of a figure whose loads are in part from the level before: of neither level it holds by itself.
+    fn of_levels(self, two: bool) -> Self {
+        if two && self == Quotation::ByItself { Quotation::AsOfItsSize } else { self }
+    }
+
     /// Whether it may be quoted in any way.
     fn is_allowed(self) -> bool {
         use Quotation::{NotAtAll, OfALimit, TooWide, WithoutInterval};
         !matches!(self, TooWide | WithoutInterval | NotAtAll | OfALimit)
     }
 
-    /// What the table says.
-    pub(super) fn words(self) -> &'static str {
+    /// What the table says of a figure: with what its cross-check gave, where that differs.
+    pub(super) fn words(self, main: &Main) -> String {
+        let other = main.point().and_then(|point| {
+            let other = denied::by(point).filter(|_| self == Quotation::Denied)?;
+            Some(format!(" ({})", quantities::value(point.unit, other.value)))
+        });
+        self.kind().to_owned() + &other.unwrap_or_default()
+    }
+
+    fn kind(self) -> &'static str {
         match self {
             Quotation::ByItself => "by itself",
             Quotation::AsShared => "as of the core shared: it was too rarely alone",
             Quotation::AsMixture => "with its interval: the core was alone and shared by turns",
+            Quotation::AsOfItsSize => "as of an array of this size: in part from the level before",
             Quotation::Denied => "beside its cross-check, which differs",
             Quotation::WithInterval => "with its interval",
             Quotation::TooWide => "no: its interval reaches to more than twice its value",
@@ -151,6 +168,13 @@ mod tests {
             Quotation::WithoutInterval,
             "a state of few trials"
         );
+    }
+
+    #[test]
+    fn a_figure_of_two_levels_is_quoted_as_of_its_size_and_of_neither_level() {
+        assert_eq!(Quotation::ByItself.of_levels(true), Quotation::AsOfItsSize);
+        assert_eq!(Quotation::ByItself.of_levels(false), Quotation::ByItself);
+        assert_eq!(Quotation::WithInterval.of_levels(true), Quotation::WithInterval);
     }
 
     #[test]

@@ -8,12 +8,12 @@ use super::standing::Balance;
 use super::works::cited;
 use crate::paper::{Block, Key, Section, Text};
 use crate::usual::UsualFigures;
-use crate::{finding, occupancy, words};
+use crate::{cpu_distance, finding, occupancy, words};
 use fathom_core::experiment::{Found, family, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_engine::results::{CLOSE, Explanation, PointResult, Results, furthest_misses};
+use fathom_engine::results::{CLOSE, Explanation, FurthestMisses, PointResult, Results};
 
 /// The number of strengths and of weaknesses.
 const EACH: usize = 3;
@@ -43,13 +43,9 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
         );
         named(results, point).and(compared).and(Text::prose(&reason(nearest, point, *merit)))
     };
-    let missed = furthest_misses(&results.points);
-    let (furthest, explained) = surprises(&missed);
-    let lead = format!(
-        "Surprises: of the {} that missed for certain, for which no changed input accounts, the furthest by the end of the interval that is nearest to the prediction, one of an experiment{}:",
-        words::plural(missed.len(), "prediction"),
-        if explained.is_some() { ", and the furthest that this run explains" } else { "" }
-    );
+    let missed = FurthestMisses::of(&results.points);
+    let (furthest, explained) = surprises(&missed.of_operations);
+    let lead = surprises_of(&missed, explained.is_some());
     let verdict = if nearest.comparable().is_empty() {
         "No figure of this run is comparable with a published machine's, so nothing is said of what it is good or bad at.".to_owned()
     } else {
@@ -58,8 +54,8 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
     Section::new(Key::of("conclusion"), "Conclusion")
         .say(assessment::of(results, nearest, usual))
         .say(verdict)
-        .with_all(listed(&format!("It is better in ({EACH} at most):"), good.into_iter().map(item)))
-        .with_all(listed(&format!("It is worse in ({EACH} at most):"), bad.into_iter().map(item)))
+        .with_all(listed(&headed("better", good.len()), good.into_iter().map(item)))
+        .with_all(listed(&headed("worse", bad.len()), bad.into_iter().map(item)))
         .with_all(left_out(results, nearest, &of_method).map(Block::Paragraph))
         .with_all(not_compared(results, nearest).map(|text| Block::Paragraph(text.into())))
         .with_all(listed(
@@ -69,7 +65,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
         ))
         .with_all(listed(&lead, furthest.into_iter().chain(explained).map(|point| surprise(results, point))))
         .with_all(quotable::verdict(results))
-        .with_all(missed.is_empty().then(|| Block::Paragraph("No prediction missed for certain.".into())))
+        .with_all((missed.number() == 0).then(|| Block::Paragraph("No prediction missed for certain.".into())))
 }
 
 /// In how many operations this machine is better and worse than the nearest published ones, and what is said of these below.
@@ -116,6 +112,15 @@ fn not_compared(results: &Results, nearest: &Nearest) -> Option<String> {
     })
 }
 
+/// The head of a list, which has left others out only where it is full.
+fn headed(how: &str, number: usize) -> String {
+    if number < EACH {
+        format!("It is {how} in:")
+    } else {
+        format!("It is {how} in (the first {EACH} of them, where there are more):")
+    }
+}
+
 /// The first of these: a ratio of the same method says the most, one of another method may be the method's.
 fn first<'merits, 'run>(
     mut all: Vec<&'merits (&'run PointResult, f64)>,
@@ -129,21 +134,11 @@ fn first<'merits, 'run>(
 /// Where the time of a figure that is worse goes, as far as a mechanism of this run says it; else how the source measured.
 fn reason(nearest: &Nearest, point: &PointResult, merit: f64) -> String {
     match assessment::great_part(point, merit) {
-        Some(part) => format!("By this run {part}."),
+        Some(part) => format!("By this run {part}, more than the whole operation takes there."),
         None => match nearest.differences(point).as_slice() {
             [] => String::new(),
-            notes => format!("How it was measured there: {}", uncapitalised(&notes.join(" "))),
+            notes => format!("How it was measured there: {}", words::uncapitalised(&notes.join(" "))),
         },
-    }
-}
-
-/// A sentence that goes on after a colon; an abbreviation keeps its letters.
-fn uncapitalised(sentence: &str) -> String {
-    let mut letters = sentence.chars();
-    let first = letters.next();
-    match first.filter(|_| !letters.as_str().starts_with(char::is_uppercase)) {
-        Some(first) => first.to_lowercase().chain(letters).collect(),
-        None => sentence.to_owned(),
     }
 }
 
@@ -190,6 +185,28 @@ fn surprises<'run>(missed: &[&'run PointResult]) -> (Vec<&'run PointResult>, Opt
     (chosen, explained)
 }
 
+/// What the list of them is of.
+fn surprises_of(missed: &FurthestMisses, is_any_explained: bool) -> String {
+    let others = match missed.of_other_work.len() {
+        0 => String::new(),
+        others => format!(
+            "; {} of them {} of cpu/noise, which predicts a CPU without other work, and {} not listed",
+            quantities::count(others),
+            if others == 1 { "is" } else { "are" },
+            if others == 1 { "is" } else { "are" }
+        ),
+    };
+    let accounts = match missed.of_distance {
+        0 => "no changed input",
+        _ => "neither a changed input nor the distance of the CPUs",
+    };
+    format!(
+        "Surprises: of the {} that missed for certain, for which {accounts} accounts, the furthest by the end of the interval that is nearest to the prediction, one of an experiment{}{others}:",
+        words::plural(missed.number(), "prediction"),
+        if is_any_explained { ", and the furthest that this run explains" } else { "" }
+    )
+}
+
 /// Whether one measurement accounts for both.
 fn is_same_cause(one: &PointResult, other: &PointResult) -> bool {
     match (&one.explanation, &other.explanation) {
@@ -203,12 +220,16 @@ fn is_same_cause(one: &PointResult, other: &PointResult) -> bool {
 /// A prediction that was far off, in one measure with what was measured.
 fn surprise(results: &Results, point: &PointResult) -> Text {
     let because = match &point.explanation {
-        Some(Explanation::NotExplained) => "Not explained.".to_owned(),
+        Some(Explanation::NotExplained) => point.explained_part.as_ref().map_or_else(
+            || "Not explained.".to_owned(),
+            |part| format!("Explained in part: {}; the rest is not.", finding::text(part)),
+        ),
         _ => point.because.as_ref().map(finding::text).unwrap_or_default(),
     };
     let both = point.figure().zip(point.prediction.as_ref()).map(|(measured, prediction)| {
         statement!(
-            ": {measured}{state}, where {predicted} was predicted ({factor}{by_end}). ",
+            "{apart}: {measured}{state}, where {predicted} was predicted ({factor}{by_end}). ",
+            apart = cpu_distance::unless_usual(point).unwrap_or_default(),
             measured = measured.named("measured"),
             state =
                 occupancy::beside_a_neighbour(point).map(|state| format!(" ({state})")).unwrap_or_default(),
@@ -222,16 +243,4 @@ fn surprise(results: &Results, point: &PointResult) -> Text {
 
 fn named(results: &Results, point: &PointResult) -> Text {
     linked(results, &point.experiment).and(format!(", {}", words::certain_label(results, point)))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sentence_goes_on_and_an_abbreviation_keeps_its_letters() {
-        assert_eq!(uncapitalised("The mean."), "the mean.");
-        assert_eq!(uncapitalised("NVMe. The mean."), "NVMe. The mean.");
-        assert_eq!(uncapitalised(""), "");
-    }
 }

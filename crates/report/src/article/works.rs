@@ -12,6 +12,16 @@ const WORKS: &[(&str, &str)] = &[
         "J. Hofmann, C. L. Alappat, G. Hager, D. Fey and G. Wellein, Bridging the Architecture Gap: Abstracting Performance-Relevant \
          Properties of Modern Server Processors, Supercomputing Frontiers and Innovations 7 (2), 2020",
     ),
+    (
+        "Mann and Whitney 1947",
+        "H. B. Mann and D. R. Whitney, On a Test of Whether One of Two Random Variables is Stochastically Larger than the Other, Annals of \
+         Mathematical Statistics 18 (1), 1947",
+    ),
+    (
+        "Schenker and Gentleman 2001",
+        "N. Schenker and J. F. Gentleman, On Judging the Significance of Differences by Examining the Overlap Between Confidence Intervals, The \
+         American Statistician 55 (3), 2001",
+    ),
     ("Cochran 1957", "W. G. Cochran, Analysis of Covariance: Its Nature and Uses, Biometrics 13 (3), 1957"),
     (
         "Paoloni 2010",

@@ -74,7 +74,7 @@ fn kind(machine: &Machine) -> String {
         Some(name) => format!("virtual machine under {name}"),
         None => "physical machine".to_owned(),
     });
-    let nested = machine.nested().map(|word| format!("nested ({word})"));
+    let nested = machine.nested().map(|word| format!("probably nested ({word})"));
     let container =
         layers.container.value().and_then(Option::as_ref).map(|name| format!("in a container ({name})"));
     joined([Some(kind), nested, container, layers.system_product.value().cloned()])

@@ -109,7 +109,7 @@ pub(super) fn topology(machine: &Machine) -> Vec<FactRow> {
         row("CPUs allowed to us", &topology.allowed, |cpus| format!("{} ({cpus})", cpus.len())),
         row("Cores", &topology.cores, count),
         row("Packages", &topology.packages, count),
-        row("SMT", &topology.smt, |on| on_off(*on) + seen_by),
+        row(THREADS, &topology.smt, |on| on_off(*on) + seen_by),
     ];
     rows.extend(classes(topology));
     rows.extend(nodes(machine));
@@ -180,6 +180,9 @@ pub(super) fn caches(machine: &Machine) -> Vec<FactRow> {
     }
     rows
 }
+
+/// The row that says whether a core has several hardware threads.
+pub(crate) const THREADS: &str = "SMT";
 
 /// `L1d`, `L2`.
 pub(crate) fn cache_name(cache: &Cache) -> String {

@@ -5,7 +5,7 @@ mod hardware;
 mod row;
 mod system;
 
-pub(super) use hardware::cache_name;
+pub(super) use hardware::{THREADS, cache_name};
 
 use crate::form::{self, Facts};
 use crate::text::{Style, clean, display_width};

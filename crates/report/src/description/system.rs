@@ -107,6 +107,17 @@ fn adapter(adapter: &Adapter) -> Vec<FactRow> {
     ]
 }
 
+/// The model of preemption; of a kernel that can change it, what it was built with is where it begins.
+fn preemption(model: &str, kernel: &Kernel) -> String {
+    let is_changeable = kernel.version.value().is_some_and(|version| version.contains("PREEMPT_DYNAMIC"));
+    let is_as_built = kernel.preemption.source().contains("CONFIG_");
+    if is_changeable && is_as_built {
+        format!("{model} as built; may have been changed (PREEMPT_DYNAMIC)")
+    } else {
+        model.to_owned()
+    }
+}
+
 /// The kernel, with the mitigations that are in force in a line.
 pub(super) fn kernel(kernel: &Kernel, mitigations: &str) -> Vec<FactRow> {
     let switch = |on: &bool| on_off(*on);
@@ -118,7 +129,7 @@ pub(super) fn kernel(kernel: &Kernel, mitigations: &str) -> Vec<FactRow> {
         plain("C library", &kernel.libc),
         plain("Command line", &kernel.command_line),
         row("Configuration (SHA-256)", &kernel.config_sha256, |hash| hash.chars().take(16).collect()),
-        plain("Preemption", &kernel.preemption),
+        row("Preemption", &kernel.preemption, |model| preemption(model, kernel)),
         row("Timer tick", &kernel.tick_hz, |hertz| format!("{hertz} Hz")),
         plain("Clock source", &kernel.clocksource),
         list("Clock sources possible", &kernel.clocksources),
@@ -241,7 +252,8 @@ pub(super) fn virtualization(machine: &Machine) -> Vec<FactRow> {
     let layers = &machine.virtualization;
     let or_none = |kind: &Option<String>| kind.clone().unwrap_or_else(|| "none".to_owned());
     // A guest is told of its hypervisor's own hypervisor by nothing but such a word.
-    let nested = machine.nested().map(|word| format!("its hypervisor is a guest itself ({word})"));
+    let nested =
+        machine.nested().map(|word| format!("its hypervisor is probably a guest itself, as {word} suggests"));
     let nested = nested.filter(|_| machine.is_virtual()).map(|text| stated("Nesting", text, "/proc/cmdline"));
     let hypervisor = row("Hypervisor", &layers.hypervisor, or_none);
     let rest = vec![

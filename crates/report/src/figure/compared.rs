@@ -80,6 +80,7 @@ fn figure(names: [&str; 2], along: &str, (group, unit): &(Point, Unit), rows: &[
         scale: words::scale(first, along),
         unit: *unit,
         members: vec![curve(0), curve(1)],
+        elsewhere: 0,
         landmarks: vec![],
     }
     .figure();

@@ -30,6 +30,8 @@ pub struct Curves<'a> {
     pub unit: Unit,
     /// The curves, no more than can be distinguished.
     pub members: Vec<Curve<'a>>,
+    /// How many more curves are in other figures.
+    pub elsewhere: usize,
     /// The landmarks along the setting that the machine declares, such as cache sizes.
     pub landmarks: Vec<Landmark>,
 }
@@ -190,13 +192,18 @@ impl Curves<'_> {
         let along = words::spelt(self.along);
         let along = match self.shared.as_str() {
             "" => along,
-            shared => format!("{along} ({shared}, all of them)"),
+            shared => format!("{along} (each: {shared})"),
         };
         let mut caption = match self.statistic {
             "" => format!("{quantity} by {along}."),
             statistic => format!("{statistic} {} by {along}.", quantity.to_lowercase()),
         };
         caption += &self.visible();
+        caption += &match self.elsewhere {
+            0 => String::new(),
+            1 => " One more curve is in another figure.".to_owned(),
+            more => format!(" {more} more curves are in other figures."),
+        };
         caption += self.fits();
         if self.landmarks(&plot.x).next().is_some() {
             caption += " Dashed lines mark limits that the machine declares";
@@ -268,9 +275,13 @@ pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Cur
             drawing.path(&format!("line l{index}"), &fit(plot, trend, part));
         }
     } else {
-        let joined =
-            curve.marks.iter().map(|(setting, mark)| (plot.x.place(*setting), plot.y.place(mark.value)));
-        drawing.path(&format!("line thin l{index}"), &joined.collect::<Vec<_>>());
+        // Between two distances of the CPUs the machine changed, and not what is swept.
+        let parts = curve.marks.chunk_by(|(_, one), (_, next)| !one.is_apart && !next.is_apart);
+        for part in parts {
+            let joined =
+                part.iter().map(|(setting, mark)| (plot.x.place(*setting), plot.y.place(mark.value)));
+            drawing.path(&format!("line thin l{index}"), &joined.collect::<Vec<_>>());
+        }
     }
     for (setting, mark) in &curve.marks {
         let x = plot.x.place(*setting);
@@ -300,6 +311,8 @@ fn point(drawing: &mut Drawing, plot: &Plot, index: usize, x: f64, mark: &Mark) 
         drawing.line(&format!("bar l{index}"), (x - 4.0, y), (x + 4.0, y));
         drawing.line(&format!("bar l{index}"), (x, y), (x, end));
         drawing.mark(&format!("s{index}"), 4, (x, end));
+    } else if mark.is_apart {
+        drawing.cross(&format!("bar l{index}"), (x, place(mark.value)));
     } else {
         drawing.mark(&format!("s{index}"), index, (x, place(mark.value)));
     }

@@ -1,8 +1,9 @@
 //! A point as a mark on the plot.
 
-use crate::{occupancy, states, words};
+use crate::{cpu_distance, occupancy, states, words};
 use fathom_core::experiment::Prediction;
 use fathom_core::quantities;
+use fathom_core::statistics::ModeList;
 use fathom_engine::results::{Outcome, PointResult};
 
 /// Whether the point has a median or an upper limit.
@@ -17,11 +18,15 @@ pub struct Mark {
     /// The values of the machine's states with the ends of their intervals, that with the most first; empty for one state, whose value is
     /// the median.
     pub states: Vec<(f64, Option<(f64, f64)>)>,
-    /// The number of values far apart around which its observations gather, though its median is of one of them.
-    pub modes: usize,
+    /// The values far apart around which its observations gather, though its median is of one of them.
+    pub modes: ModeList,
     pub predicted: Option<f64>,
     /// The state of the core of short work.
     pub core: Option<&'static str>,
+    /// Whether it is of another distance of the two CPUs than most marks of the figure.
+    pub is_apart: bool,
+    /// Whether it must not be used, and is no end of what a caption names.
+    pub is_doubtful: bool,
     /// Whether `value` is an upper limit.
     pub limit: bool,
     /// All numbers in words, as a tooltip.
@@ -31,7 +36,18 @@ pub struct Mark {
 impl Mark {
     /// The mark of a value by itself: of one state, without a prediction.
     pub fn of(value: f64, ends: Option<(f64, f64)>, words: String) -> Self {
-        Mark { value, ends, states: vec![], modes: 1, predicted: None, core: None, limit: false, words }
+        Mark {
+            value,
+            ends,
+            states: vec![],
+            modes: ModeList::default(),
+            predicted: None,
+            core: None,
+            is_apart: false,
+            is_doubtful: false,
+            limit: false,
+            words,
+        }
     }
 }
 
@@ -52,17 +68,25 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
     let expected = predicted
         .map(|value| format!("; predicted {}", quantities::value(point.unit, value)))
         .unwrap_or_default();
-    let words = format!("{}: {number}{expected}", words::label(point, &point.point));
+    let doubt = if point.is_doubtful() { "; ✗ not to be used, a check fails" } else { "" };
+    let words = format!("{}: {number}{expected}{doubt}", words::label(point, &point.point));
     value.is_finite().then(|| Mark {
         value,
         ends,
         states: states::with_ends(point),
-        modes: point.modes.len(),
+        modes: ModeList::of(&point.modes),
         predicted,
         core: occupancy::state(point),
+        is_apart: false,
+        is_doubtful: point.is_doubtful(),
         limit,
         words,
     })
+}
+
+/// The mark of a point among those of a figure.
+pub(super) fn mark_among(point: &PointResult, points: &[&PointResult]) -> Option<Mark> {
+    Some(Mark { is_apart: cpu_distance::is_apart_from_most(point, points), ..mark(point)? })
 }
 
 /// All numbers of some marks that the axis must cover.

@@ -34,7 +34,7 @@ mod rows;
 pub mod svg;
 mod sweep;
 
-use crate::{at_usual, occupancy};
+use crate::{at_usual, occupancy, words};
 pub(super) use compared::figures as of_both_sides;
 pub use drawn::DrawnFigure;
 use fathom_engine::results::{PointResult, Results};
@@ -61,15 +61,32 @@ impl Candidate<'_> {
         self.points.iter().any(|shown| std::ptr::eq(*shown, point))
     }
 
-    /// The drawing, whose caption says of unlike states of the core that it shows them.
+    /// The drawing, whose caption says of unlike states of the core that it shows them, and which of its values must not be used.
     fn with_states(self) -> DrawnFigure {
-        let caption =
-            self.drawn.caption + &occupancy::of_picture(&self.points) + &at_usual::of_picture(&self.points);
+        let caption = self.drawn.caption
+            + &occupancy::of_picture(&self.points)
+            + &at_usual::of_picture(&self.points)
+            + &of_doubtful(&self.points);
         DrawnFigure { caption, ..self.drawn }
     }
 
     fn number_of(&self, points: &[&PointResult]) -> usize {
         points.iter().filter(|point| self.shows(point)).count()
+    }
+}
+
+/// The most values named that must not be used.
+const MOST_DOUBTFUL: usize = 2;
+
+/// Which of these values must not be used; empty without one.
+fn of_doubtful(points: &[&PointResult]) -> String {
+    let doubtful: Vec<&PointResult> = points.iter().copied().filter(|point| point.is_doubtful()).collect();
+    let shared = words::shared_parameters(points);
+    let names = || doubtful.iter().map(|point| words::differing_label(point, &shared)).collect::<Vec<_>>();
+    match doubtful.len() {
+        0 => String::new(),
+        few if few <= MOST_DOUBTFUL => format!(" ✗, not to be used: {}.", names().join("; ")),
+        many => format!(" ✗, not to be used: {many} of these values."),
     }
 }
 

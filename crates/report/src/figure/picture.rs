@@ -6,7 +6,7 @@ use super::mark::{Mark, extent, mark};
 use super::operations::KINDS;
 use super::rows;
 use super::svg::{self, Drawing};
-use crate::{occupancy, run, states, verdict, words};
+use crate::{cpu_distance, occupancy, run, states, verdict, words};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Estimate;
@@ -59,9 +59,23 @@ pub(crate) fn figure(results: &Results) -> Option<DrawnFigure> {
     let svg = drawing.finish("The machine in one picture", &words.join("; "));
     let of_files = rows.iter().any(|row| row.point.point.get("file").is_some());
     let of_files = if of_files { "; in brackets, the size of the file" } else { "" };
-    let caption =
-        format!("The machine in one picture: what its main operations take, with 95 % intervals{of_files}.");
+    let apart = apart(&rows);
+    let caption = format!(
+        "The machine in one picture: what its main operations take, with 95 % intervals{of_files}.{apart}"
+    );
     Some(DrawnFigure::of(caption, Unit::Nanoseconds, svg, &axis))
+}
+
+/// Which operations on both CPUs are of another distance than that of most of the time.
+fn apart(rows: &[PictureRow]) -> String {
+    let named =
+        rows.iter().filter_map(|row| Some(format!("{}{}", row.name, cpu_distance::unless_usual(row.point)?)));
+    let named: Vec<String> = named.collect();
+    if named.is_empty() {
+        String::new()
+    } else {
+        format!(" At another distance of the CPUs than at most times: {}.", named.join("; "))
+    }
 }
 
 fn rows_of<'a>(results: &'a Results) -> Vec<PictureRow<'a>> {
@@ -189,7 +203,10 @@ fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
         (Some(shared), _) => quantities::estimate(unit, shared),
         // The value itself is not of the core alone.
         (None, Some(state)) => format!("← {state}"),
-        (None, None) => return,
+        (None, None) => match cpu_distance::unless_usual(row.point) {
+            Some(apart) => format!("←{apart}"),
+            None => return,
+        },
     };
     drawing.text("op", "start", (SHARED, y + 5.0), &beside);
 }

@@ -3,10 +3,10 @@
 use super::Candidate;
 use super::axis::Axis;
 use super::drawn::{DrawnFigure, quantity};
-use super::mark::{Mark, extent, mark};
+use super::mark::{Mark, extent, mark_among};
 use super::placing;
 use super::svg::{self, Drawing, WIDTH};
-use crate::{states, text, words};
+use crate::{cpu_distance, states, text, words};
 use fathom_core::experiment::Value;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::sorting;
@@ -59,7 +59,7 @@ fn grouped<'run>(points: &[&'run PointResult], name: &str) -> Vec<Vec<&'run Poin
 
 /// Some of so many variants, which are all or as many as fit into a figure.
 fn figure(points: &[&PointResult], of_all: usize) -> DrawnFigure {
-    let marks: Vec<Mark> = points.iter().filter_map(|point| mark(point)).collect();
+    let marks: Vec<Mark> = points.iter().filter_map(|point| mark_among(point, points)).collect();
     let shared = words::shared_parameters(points);
     let labels: Vec<String> = points.iter().map(|point| words::differing_label(point, &shared)).collect();
     let labels = text::distinct_names(&labels, LONGEST);
@@ -84,14 +84,15 @@ fn figure(points: &[&PointResult], of_all: usize) -> DrawnFigure {
     let all = if shared.is_empty() {
         String::new()
     } else {
-        format!(" ({}, all of them)", words::shared_label(points[0], &shared))
+        format!(" (each: {})", words::shared_label(points[0], &shared))
     };
     let content = visible(points, &shared);
     let number = match points.len() {
         some if some < of_all => format!("{some} of {of_all}"),
         all => all.to_string(),
     };
-    let caption = format!("{} of {number} variants{all}{content}.", quantity(unit));
+    let apart = cpu_distance::of_picture(points);
+    let caption = format!("{} of {number} variants{all}{content}.{apart}", quantity(unit));
     let name = format!("{experiment}: {} of each variant", quantity(unit).to_lowercase());
     let description: Vec<&str> = marks.iter().map(|mark| mark.words.as_str()).collect();
     DrawnFigure::of(caption, unit, drawing.finish(&name, &description.join("; ")), &axis)
@@ -110,8 +111,10 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
     };
     let mut values: Vec<(f64, &PointResult)> =
         points.iter().flat_map(|point| of(point).into_iter().map(move |value| (value, *point))).collect();
-    // What a subtraction leaves of nothing is no end, nor is what may be of another operation.
-    values.retain(|(value, point)| *value > REMAINDER && !point.evidence.fails());
+    // What a subtraction leaves of nothing is no end, nor is what may be of another operation, or of CPUs at another distance.
+    let is_apart = |point: &PointResult| cpu_distance::is_apart_from_most(point, points);
+    values.retain(|(value, point)| *value > REMAINDER && !point.is_doubtful() && !is_apart(point));
+    let without = if points.iter().any(|point| is_apart(point)) { "without the crosses " } else { "" };
     sorting::by_number(&mut values, |(value, _)| *value);
     let Some(((least, first), (most, last))) = values.first().zip(values.last()) else {
         return String::new();
@@ -152,9 +155,12 @@ fn visible(points: &[&PointResult], shared: &[String]) -> String {
     };
     let predictions = predictions + &in_one_state;
     if *most < ALIKE * *least {
-        return format!(": all within {} of each other{predictions}", quantities::percent(ALIKE - 1.0));
+        return format!(
+            ": {without}all within {} of each other{predictions}",
+            quantities::percent(ALIKE - 1.0)
+        );
     }
-    format!(": from {} to {}{predictions}", end(*least, first), end(*most, last))
+    format!(": {without}from {} to {}{predictions}", end(*least, first), end(*most, last))
 }
 
 /// Draws the marks of a row that begins at `left`.
@@ -176,6 +182,10 @@ pub(super) fn draw(drawing: &mut Drawing, axis: &Axis, (left, y): (f64, f64), ma
         drawing.line("bar l0", (axis.place(low), y), (axis.place(high), y));
     }
     for (value, _) in shown {
-        drawing.mark("s0", 0, (axis.place(*value), y));
+        if mark.is_apart {
+            drawing.cross("bar l0", (axis.place(*value), y));
+        } else {
+            drawing.mark("s0", 0, (axis.place(*value), y));
+        }
     }
 }

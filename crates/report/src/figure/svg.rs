@@ -90,6 +90,12 @@ impl Drawing {
         }
     }
 
+    /// A cross in place of a mark, for a value that is not to be compared with those of the marks.
+    pub fn cross(&mut self, class: &str, (x, y): (f64, f64)) {
+        self.line(class, (x - 3.8, y - 3.8), (x + 3.8, y + 3.8));
+        self.line(class, (x - 3.8, y + 3.8), (x + 3.8, y - 3.8));
+    }
+
     /// A small dot for one of very many observations of a series.
     pub fn dot(&mut self, series: usize, at: (f64, f64)) {
         let ((x, y), series) = (at, series % SERIES);

@@ -3,9 +3,9 @@
 use super::Candidate;
 use super::curves::{Curve, Curves};
 use super::drawn::DrawnFigure;
-use super::mark::mark;
+use super::mark::mark_among;
 use super::svg::SERIES;
-use crate::words;
+use crate::{cpu_distance, words};
 use fathom_core::experiment::{Point, Value};
 use fathom_core::sorting;
 use fathom_engine::results::{PointResult, Results, TrendResult};
@@ -116,19 +116,26 @@ pub(super) fn figures<'run>(
     few: &[&PointResult],
 ) -> Vec<Candidate<'run>> {
     sorting::by_key(&mut series, |series| !series.has_any(few));
+    let all = series.len();
     let candidate = |series: &[Sweep<'run>]| Candidate {
-        points: series.iter().flat_map(|series| series.points.iter().map(|(_, point)| *point)).collect(),
-        drawn: figure(results, series),
+        points: points_of(series),
+        drawn: figure(results, series, all - series.len()),
     };
     series.chunks(SERIES).map(candidate).collect()
 }
 
-fn figure(results: &Results, series: &[Sweep]) -> DrawnFigure {
+fn points_of<'run>(series: &[Sweep<'run>]) -> Vec<&'run PointResult> {
+    series.iter().flat_map(|series| series.points.iter().map(|(_, point)| *point)).collect()
+}
+
+/// Some curves, of which so many more are in other figures.
+fn figure(results: &Results, series: &[Sweep], elsewhere: usize) -> DrawnFigure {
     let (first, along) = (series[0].points[0].1, series[0].along.as_str());
     let named = words::parameter(first, along);
     let declared = first.method().map(|known| (known.about().shown.landmarks)(&results.run.header.machine));
     let shared = shared(series);
-    Curves {
+    let points = points_of(series);
+    let drawn = Curves {
         shared: if shared.is_empty() { String::new() } else { words::shared_label(first, &shared) },
         of: &first.experiment,
         statistic: "",
@@ -136,14 +143,16 @@ fn figure(results: &Results, series: &[Sweep]) -> DrawnFigure {
         named,
         scale: words::scale(first, along),
         unit: first.unit,
-        members: series.iter().map(|series| curve(results, first, series, &shared)).collect(),
+        members: series.iter().map(|series| curve(results, (first, &points), series, &shared)).collect(),
+        elsewhere,
         landmarks: declared
             .unwrap_or_default()
             .into_iter()
             .filter(|landmark| landmark.along == along)
             .collect(),
     }
-    .figure()
+    .figure();
+    DrawnFigure { caption: drawn.caption + &cpu_distance::of_picture(&points), ..drawn }
 }
 
 /// The parameters that several series share: the caption has them, and so the names have room for what differs.
@@ -160,11 +169,12 @@ fn shared(series: &[Sweep]) -> Vec<String> {
 
 fn curve<'run>(
     results: &'run Results,
-    first: &PointResult,
+    (first, points): (&PointResult, &[&PointResult]),
     series: &Sweep,
     shared: &[String],
 ) -> Curve<'run> {
-    let marks = series.points.iter().filter_map(|(setting, point)| Some((*setting, mark(point)?)));
+    let marks = series.points.iter();
+    let marks = marks.filter_map(|(setting, point)| Some((*setting, mark_among(point, points)?)));
     Curve {
         name: words::short_label(
             first,

@@ -1,4 +1,4 @@
-//! Figures at the usual frequency of the core, or at the usual time of the device, in JSON.
+//! Figures at the usual frequency of the core, or at the commonest time of the device, in JSON.
 
 use super::with_interval::WithInterval;
 use fathom_engine::results::{AtUsual, DeviceTime, PointAtDevice};
@@ -72,10 +72,12 @@ pub(super) struct DeviceTimeReport {
     read_ns: f64,
     low_ns: f64,
     high_ns: f64,
+    slower_share: f64,
     trials: usize,
 }
 
 pub(super) fn device_time(device: &DeviceTime) -> DeviceTimeReport {
     let (low_ns, high_ns) = (device.most_ns.low, device.most_ns.high);
-    DeviceTimeReport { read_ns: device.usual_ns, low_ns, high_ns, trials: device.trials }
+    let DeviceTime { usual_ns: read_ns, slower_share, trials, .. } = *device;
+    DeviceTimeReport { read_ns, low_ns, high_ns, slower_share, trials }
 }

@@ -10,9 +10,12 @@ mod time;
 mod with_interval;
 
 use self::at_usual::{DeviceTimeReport, device_time};
-use self::point::{CoreSharedReport, CpuDistanceReport, PointReport, core_shared, cpu_distances, point};
+use self::point::{
+    CoreSharedReport, CpuDistanceReport, CpuPositionReport, PointReport, core_shared, cpu_distances,
+    cpu_position, point,
+};
 use self::statement::{CrossCheckReport, MechanismReport, StatementReport};
-use self::time::{BeginningReport, TimeReport, beginning, time};
+use self::time::{BeginningReport, DriftReport, TimeReport, beginning, drift, time};
 use super::beside::{self, Published};
 use super::form;
 use super::usual::UsualFigures;
@@ -23,7 +26,7 @@ use fathom_core::sampling::Qualification;
 use fathom_core::statistics::Interval;
 use fathom_engine::record::{Closing, Peer, Resumed, Settings, Tool, Verification};
 use fathom_engine::results::{
-    Accuracy, Beginnings, CLOSE, CounterStep, FAIR, Results, RunTime, Share, Tally, TrendResult,
+    Accuracy, Beginnings, CLOSE, CounterStep, Drift, FAIR, Results, RunTime, Share, Tally, TrendResult,
 };
 use serde::Serialize;
 
@@ -69,9 +72,15 @@ struct ConditionsReport<'run> {
     /// The distances of the two CPUs, that of most of the time first; absent if there was one, or they were not looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_distances: Option<Vec<CpuDistanceReport>>,
+    /// The positions of the two CPUs, the seldom ones too, with what lies at each; absent if there was one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cpu_positions: Vec<CpuPositionReport>,
     /// What a direct read of the device took; absent where no trial waited for it or could read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     device_time: Option<DeviceTimeReport>,
+    /// Whether values changed while the run went on; absent where no point has enough trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drift: Option<DriftReport>,
     warnings: Vec<Warning>,
     resumed: &'run [Resumed],
     closing: Option<&'run Closing>,
@@ -135,7 +144,7 @@ fn report<'run>(
         tool: &run.header.tool,
         settings: &run.header.settings,
         clock: &run.header.clock,
-        counter_step: CounterStep::of(run).map(CounterStepReport::from),
+        counter_step: results.counter_step.map(CounterStepReport::from),
         machine: &run.header.machine,
         peer: run.header.peer.as_deref(),
         verification: run.header.verification.as_deref(),
@@ -143,7 +152,9 @@ fn report<'run>(
             core_hz: results.core_hz,
             core_shared: results.core_shared.as_ref().map(core_shared),
             cpu_distances: results.cpu_distances.as_ref().map(cpu_distances),
+            cpu_positions: results.cpu_positions.iter().map(cpu_position).collect(),
             device_time: results.device_time.as_ref().map(device_time),
+            drift: Drift::of(&results.points).map(drift),
             warnings: run.header.machine.warnings(),
             resumed: &run.resumed,
             closing: run.closing.as_ref(),
@@ -220,6 +231,7 @@ struct TallyReport<'run> {
     /// Within the fair factor in one state of the machine and not in another, and so neither in `fair` nor a miss.
     fair_in_one_state: usize,
     median_factor: f64,
+    median_cost_factor: f64,
     worst: WorstReport<'run>,
 }
 
@@ -261,6 +273,7 @@ fn tally(tally: &Tally) -> TallyReport<'_> {
         fair: share(&tally.fair),
         fair_in_one_state: tally.fair_in_one_state,
         median_factor: tally.median_factor,
+        median_cost_factor: tally.median_cost_factor,
         worst: WorstReport { experiment: &worst.experiment, parameters: &worst.point, factor: worst.factor },
     }
 }

@@ -9,8 +9,8 @@ use fathom_core::experiment::{Bound, Check, Part, Point, Prediction, Term};
 use fathom_core::quantity::{Kind, Unit};
 use fathom_core::statistics::{Estimate, Mode, Outliers};
 use fathom_engine::results::{
-    CoreShared, CpuDistance, CpuDistances, Disturbance, MachineState, Outcome, PointCore, PointDistance,
-    PointResult, Results, StatePart, ticks_and_cycles,
+    CoreShared, CpuDistance, CpuDistances, CpuPosition, Disturbance, MachineState, Outcome, PointCore,
+    PointDistance, PointResult, Results, StatePart, ticks_and_cycles,
 };
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub(super) struct PointReport<'run> {
     /// How the trials were moved to the usual frequency of the core; absent if they are as they were observed.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_frequency: Option<AtFrequencyReport>,
-    /// The value at the usual time of the device; absent for other work, and where it does not follow it visibly.
+    /// The value at the commonest time of the device; absent for other work, and where it does not follow it visibly.
     #[serde(skip_serializing_if = "Option::is_none")]
     at_device: Option<AtDeviceReport>,
     best: Option<f64>,
@@ -123,6 +123,7 @@ struct DisturbanceReport {
     trials_with_steal: Option<usize>,
     trials_throttled: Option<usize>,
     migrations: u64,
+    voluntary_switches: u64,
     involuntary_switches: u64,
     lost_share: Option<f64>,
     core_hz_low: Option<f64>,
@@ -217,6 +218,7 @@ fn disturbance(disturbance: &Disturbance) -> DisturbanceReport {
         trials_with_steal: disturbance.trials_with_steal,
         trials_throttled: disturbance.trials_throttled,
         migrations: disturbance.migrations,
+        voluntary_switches: disturbance.voluntary_switches,
         involuntary_switches: disturbance.involuntary_switches,
         lost_share: disturbance.lost_share,
         core_hz_low: disturbance.core_hz.map(|(low, _)| low),
@@ -318,6 +320,60 @@ pub(super) fn cpu_distances(distances: &CpuDistances) -> Vec<CpuDistanceReport> 
         looks: distance.looks,
     };
     distances.distances.iter().map(of).collect()
+}
+
+/// A position of the run's two CPUs, with what lies at it.
+#[derive(Serialize)]
+pub(super) struct CpuPositionReport {
+    line_ns: f64,
+    share: f64,
+    looks: usize,
+    is_seldom: bool,
+    trials: usize,
+    left_out: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    slowing: Option<StreamSlowingReport>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    load: Option<LoadSlowingReport>,
+}
+
+/// In how many trials the work slows a stream of instructions beside it.
+#[derive(Serialize)]
+struct StreamSlowingReport {
+    slowed: usize,
+    read: usize,
+    slowed_elsewhere: usize,
+    read_elsewhere: usize,
+    times: f64,
+    is_of_one_core: bool,
+}
+
+/// In how much of the time load on one of the two slows the other.
+#[derive(Serialize)]
+struct LoadSlowingReport {
+    share: f64,
+    trials: usize,
+}
+
+pub(super) fn cpu_position(position: &CpuPosition) -> CpuPositionReport {
+    let slowing = position.slowing.map(|slowing| StreamSlowingReport {
+        slowed: slowing.trials[0],
+        read: slowing.trials[1],
+        slowed_elsewhere: slowing.elsewhere[0],
+        read_elsewhere: slowing.elsewhere[1],
+        times: slowing.times,
+        is_of_one_core: slowing.is_of_one_core(),
+    });
+    CpuPositionReport {
+        line_ns: position.at.line_ns,
+        share: position.at.share,
+        looks: position.at.looks,
+        is_seldom: position.is_seldom,
+        trials: position.trials,
+        left_out: position.left_out,
+        slowing,
+        load: position.load.map(|load| LoadSlowingReport { share: load.share, trials: load.trials }),
+    }
 }
 
 pub(super) fn core_shared(core: &CoreShared) -> CoreSharedReport {

@@ -1,7 +1,8 @@
-//! What the time of a run bought, and how long its work took to become steady, as JSON.
+//! What the time of a run bought, how long its work took to become steady, and what changed meanwhile, as JSON.
 
 use super::with_interval::WithInterval;
-use fathom_engine::results::{Beginnings, RunTime, TimeSpent};
+use fathom_core::experiment::Point;
+use fathom_engine::results::{Beginnings, Drift, ExperimentDrift, RunTime, TimeSpent};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -35,6 +36,35 @@ pub(super) struct BeginningReport {
     processes: usize,
     lasted_ns: WithInterval,
     first_cost: Option<WithInterval>,
+}
+
+#[derive(Serialize)]
+pub(super) struct DriftReport {
+    points: usize,
+    changed: usize,
+    by_chance: f64,
+    experiments: Vec<ExperimentDriftReport>,
+}
+
+#[derive(Serialize)]
+struct ExperimentDriftReport {
+    experiment: String,
+    points: usize,
+    changed: usize,
+    most: Point,
+    factor: f64,
+}
+
+pub(super) fn drift(drift: Drift) -> DriftReport {
+    let Drift { points, changed, by_chance, experiments } = drift;
+    let of = |ExperimentDrift { experiment, points, changed, most, factor }| ExperimentDriftReport {
+        experiment,
+        points,
+        changed,
+        most,
+        factor,
+    };
+    DriftReport { points, changed, by_chance, experiments: experiments.into_iter().map(of).collect() }
 }
 
 pub(super) fn time(run: RunTime) -> TimeReport {

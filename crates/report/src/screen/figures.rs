@@ -5,7 +5,7 @@ use crate::paper::Sign;
 use crate::text::{Style, clean, clipped_to, display_width, distinct_names};
 use crate::usual::UsualFigures;
 use crate::words::ABSENT;
-use crate::{cpu_distance, main_figures, occupancy, states};
+use crate::{cpu_distance, denied, main_figures, occupancy, states};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use fathom_core::quantities;
 use fathom_engine::results::Results;
@@ -105,7 +105,8 @@ fn cells(figure: &Ranked, usual: String, names_distance: bool) -> [String; 6] {
         figure.main.reaches().into_iter().map(|of| of.map_or(ABSENT.to_owned(), width)).collect();
     let reach =
         if reaches.iter().all(|one| one == ABSENT) { ABSENT.to_owned() } else { reaches.join(" or ") };
-    let mark = evidence.map_or(ABSENT, Sign::mark).to_owned();
+    let denied = figure.main.point().map(denied::mark).unwrap_or_default();
+    let mark = evidence.map_or(ABSENT, Sign::mark).to_owned() + &denied;
     [name, median, shared, reach, usual, mark]
 }
 
@@ -153,7 +154,9 @@ fn legend(
     let alike = alike.map(|_| {
         "or n others: settings as good as the best as far as is known; the first has the value".to_owned()
     });
-    let all = [checked, share, frequency, distance, both, several, alike, usual];
+    let denied = denied::in_short(shown.iter().filter_map(|figure| figure.main.point()));
+    let denied = denied.filter(|_| width >= WIDE);
+    let all = [checked, denied, share, frequency, distance, both, several, alike, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 

@@ -5,19 +5,22 @@ use crate::run;
 use crate::text::{Style, clean, clipped, clipped_to, cut, lines};
 use crate::verdict;
 use crate::words::plural;
-use crate::{cpu_distance, occupancy};
+use crate::{cpu_positions, occupancy};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_engine::record::Ending;
 use fathom_engine::results::Results;
+
+/// The most lines on what was measured: nothing of a run file is in them but numbers.
+const MOST_OF_COMPLETE: usize = 3;
 
 /// The machine, how far to trust the run, and whether it is whole.
 pub(super) fn text(results: &Results, style: Style) -> String {
     let header = &results.run.header;
     let peer = run::peer(header).map(|peer| clipped("", &peer, style)).unwrap_or_default();
     let labels = run::labels(header).map(|labels| clipped_to(1, "", &labels, style)).unwrap_or_default();
-    let ending = early_end(results).map(|sentence| clipped("", &sentence, style)).unwrap_or_default();
-    let unlike = occupancy::unlike_cpus(results).into_iter().chain(cpu_distance::moved(results));
+    let ending: String = early_end(results).iter().map(|sentence| clipped("", sentence, style)).collect();
+    let unlike = occupancy::unlike_cpus(results).into_iter().chain(cpu_positions::moved(results));
     let unlike: String = unlike.map(|sentence| clipped("", &sentence, style)).collect();
     style.title(&machine(results, style))
         + "\n"
@@ -25,7 +28,7 @@ pub(super) fn text(results: &Results, style: Style) -> String {
         + &peer
         + &ending
         + &style.wrapped("", &verdict::sentence(results))
-        + &clipped("", &trust::complete(results), style)
+        + &clipped_to(MOST_OF_COMPLETE, "", &trust::complete(results), style)
         + &unlike
 }
 
@@ -80,10 +83,12 @@ fn parts(results: &Results) -> Vec<String> {
 }
 
 /// That the run ended before it should have, in a sentence; `None` if it did not.
-fn early_end(results: &Results) -> Option<String> {
+fn early_end(results: &Results) -> Vec<String> {
     let is_early = match &results.run.closing {
         Some(closing) => closing.ended == Ending::Interrupted || closing.peer_lost.is_some(),
         None => true,
     };
-    is_early.then(|| run::ending(results))
+    // Each is cut by itself: the loss of a peer is not what is left out.
+    let ended = is_early.then(|| run::how_it_ended(results));
+    ended.into_iter().chain(run::peer_lost(results)).collect()
 }

@@ -5,10 +5,10 @@ use crate::text::Style;
 use crate::text::clipped_with;
 use crate::usual::UsualFigures;
 use crate::words::{self, plural};
-use crate::{finding, run};
-use fathom_core::experiment::{Found, statement};
+use crate::{cpu_distance, finding};
+use fathom_core::experiment::{Experiment, Found, Point, statement};
 use fathom_core::quantities;
-use fathom_engine::results::{Agreement, MechanismKind, PointResult, Results, furthest_misses};
+use fathom_engine::results::{Agreement, FurthestMisses, MechanismKind, PointResult, Results};
 
 /// The place of the other causes, as the screen names it.
 const FULL: &str = "with --full";
@@ -112,7 +112,7 @@ fn statements<'run>(
     results: &'run Results<'run>,
     usual: &UsualFigures<'run>,
 ) -> Vec<(usize, (&'static str, String))> {
-    let doubtful = doubtful(results).into_iter().map(|statement| (1, statement));
+    let doubtful = doubtful(results).into_iter().map(|statement| (3, statement));
     let others = unusual(results, usual)
         .into_iter()
         .chain(causes(results))
@@ -175,22 +175,22 @@ fn failures(results: &Results) -> Option<String> {
 /// Evidence that does not hold, so that figures may be of another operation: what not to use. What was observed stands in the section of
 /// the experiment.
 fn doubts(results: &Results) -> Vec<String> {
-    let of = |name| results.of_experiment(name).filter(|point| run::is_doubtful(point)).collect();
+    let of = |name| results.of_experiment(name).filter(|point| point.is_doubtful()).collect();
     let mut all: Vec<Vec<&PointResult>> = results.experiments().into_iter().map(of).collect();
     all.retain(|points| !points.is_empty());
     // The number of further ones takes a line as well.
     let others = all.split_off(if all.len() > MOST { MOST - 1 } else { all.len() });
-    let sentence = |points: &Vec<&PointResult>| match points[..] {
-        [one] => format!(
-            "Do not use {} {}: a check fails, so it may be of another operation.",
-            one.experiment,
-            words::full_label(one, &one.point)
-        ),
-        _ => format!(
-            "Do not use {} of {}: checks fail, so they may be of another operation.",
-            plural(points.len(), "value"),
-            points[0].experiment
-        ),
+    let sentence = |points: &Vec<&PointResult>| {
+        let (experiment, work) = (&points[0].experiment, works(points));
+        let which = if work.len() <= MOST {
+            format!("{experiment} {}", work.join(" and "))
+        } else {
+            format!("{} of {experiment}", plural(points.len(), "value"))
+        };
+        match points.len() {
+            1 => format!("Do not use {which}: a check fails, so it may be of another operation."),
+            _ => format!("Do not use {which}: checks fail, so they may be of another operation."),
+        }
     };
     let values = others.iter().map(Vec::len).sum();
     let rest = (values > 0)
@@ -198,11 +198,36 @@ fn doubts(results: &Results) -> Vec<String> {
     all.iter().map(sentence).chain(rest).collect()
 }
 
+/// What these values are of, each once: several figures of one trial are of the same work.
+fn works(points: &[&PointResult]) -> Vec<String> {
+    let figure = points[0].method().ok().and_then(Experiment::figure);
+    let work = |point: &PointResult| figure.map_or(point.point.clone(), |of| point.point.without(of.name));
+    let mut all: Vec<(Point, Vec<&PointResult>)> = vec![];
+    for point in points {
+        match all.iter_mut().find(|(known, _)| *known == work(point)) {
+            Some((_, figures)) => figures.push(point),
+            None => all.push((work(point), vec![point])),
+        }
+    }
+    let named = |(work, figures): &(Point, Vec<&PointResult>)| match figures[..] {
+        [one] => words::full_label(one, &one.point),
+        _ => format!("{} ({})", words::full_label(figures[0], work), plural(figures.len(), "figure")),
+    };
+    all.iter().map(named).collect()
+}
+
 /// The predictions that missed furthest, as the conclusion has them.
 fn misses(results: &Results) -> Vec<String> {
-    let furthest = furthest_misses(&results.points).into_iter().take(MOST_MISSES);
-    furthest.filter_map(|point| missed(results, point, point.factor()?)).collect()
+    let misses = FurthestMisses::of(&results.points);
+    let is_further = misses.is_other_work_furthest();
+    let furthest = misses.of_operations.into_iter().take(MOST_MISSES);
+    let sentences = furthest.filter_map(|point| missed(results, point, point.factor()?));
+    let with_further = |sentence: String| format!("{}. {FURTHER}", sentence.trim_end_matches('.'));
+    if is_further { sentences.map(with_further).collect() } else { sentences.collect() }
 }
+
+/// What is said beside the furthest miss of an operation where other work is further off.
+const FURTHER: &str = "Only other work on the CPU (cpu/noise) is further off.";
 
 fn missed(results: &Results, point: &PointResult, factor: f64) -> Option<String> {
     let measured = point.figure()?;
@@ -227,7 +252,8 @@ fn value(point: &PointResult) -> Option<String> {
 }
 
 fn named(results: &Results, point: &PointResult) -> String {
-    format!("{} {}:", point.experiment, words::certain_label(results, point))
+    let apart = cpu_distance::unless_usual(point).unwrap_or_default();
+    format!("{} {}{apart}:", point.experiment, words::certain_label(results, point))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::text::Style;
 use crate::verdict::{planned_points, scale};
 use crate::verification;
 use crate::words::plural;
-use crate::{cpu_distance, occupancy};
+use crate::{cpu_distance, lost, occupancy};
 use fathom_core::experiment::Ground;
 use fathom_core::quantities;
 use fathom_engine::results::{Disturbance, FAIR, Outcome, PointResult, Results};
@@ -124,7 +124,7 @@ fn evidence(results: &Results) -> Option<String> {
     // What was left out for want of time has no figure that could be of another operation.
     let is_judged = |point: &&PointResult| is_in_table(point) && !point.evidence.checks().is_empty();
     let judged = || results.points.iter().filter(is_judged);
-    let failing = judged().filter(|point| run::is_doubtful(point)).count();
+    let failing = judged().filter(|point| point.is_doubtful()).count();
     let other = not_judged(results);
     let holds = (judged().count() > 0).then(|| {
         let (all, rest) = (judged().count(), if other.is_some() { "," } else { "." });
@@ -204,7 +204,8 @@ fn disturbed(results: &Results) -> String {
         (sum(|of| of.preemptions), "preemption", "the scheduler preempted the measured work", "time"),
     ];
     let trials: usize = results.points.iter().map(|point| point.trials.0).sum();
-    let (mut present, mut none, mut unread) = (vec![], vec![], vec![]);
+    let mut present: Vec<String> = lost::counted(results).into_iter().collect();
+    let (mut none, mut unread) = (vec![], vec![]);
     for (count, name, verb, of) in all {
         match count {
             Some(0) => none.push(format!("no {name}")),

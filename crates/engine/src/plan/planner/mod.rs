@@ -6,8 +6,8 @@
 //! that reach the target precision soonest, given the cost of a trial.
 //!
 //! A run never ends with nothing (`limits.rs`): the most important point is visited first, time for its trials is kept until
-//! some point has its interval, and no visit may take so long that this time is lost. Where the promise leaves little time to
-//! spare, points are measured to the end in groups, one after the other (`rounds.rs`), because costs may grow.
+//! some point has its interval, and no visit may take so long that this time is lost. Where costs have grown so that the promise
+//! hardly fits, points are measured to the end in groups, one after the other (`rounds.rs`).
 
 mod limits;
 mod moments;
@@ -255,7 +255,10 @@ impl Planner {
         if let Some(part) = self.nearest_to_a_value(now).filter(|_| !again) {
             return self.rescue(part, now);
         }
-        let step = self.drop_short(now).or_else(|| self.extend(now));
+        let step = match self.drop_short(now) {
+            Some(dropped) if again => Some(dropped),
+            dropped => self.extend(now).or(dropped),
+        };
         if step.is_none() && !again {
             self.probe(now);
         }
@@ -267,6 +270,7 @@ impl Planner {
         self.reviewed_at = now.elapsed;
         self.prices = self.costs.prices(&self.layout);
         self.compare_prices();
+        self.raise_what_is_dear_no_more();
         let done = self.done(now);
         let beyond = if self.has_value { OVERRUN_SHARE } else { OVERRUN_SHARE_WITHOUT_RESULT };
         let remaining = self.budget() * (1.0 + beyond) - now.elapsed;
@@ -286,6 +290,15 @@ impl Planner {
         }
         self.queue.clear();
         Some(Step::Settle(self.settlement(now)))
+    }
+
+    /// Parts that were promised the least while they were dear get what others get.
+    fn raise_what_is_dear_no_more(&mut self) {
+        for part in 0..self.goals.len() {
+            if (1..self.promised()).contains(&self.goals[part]) && !self.gets_least(part) {
+                self.goals[part] = self.promised();
+            }
+        }
     }
 
     /// Ends the promise to the current group, or to all: what has no interval is left out.

@@ -18,9 +18,10 @@ const COSTLY: Duration = Duration::from_millis(50);
 /// soonest.
 const LATER_SHARE: usize = 4;
 
-/// The share of the remaining time up to which a promise is kept in rounds of everything: drift and heat then affect all points
-/// alike. A promise that needs more has little to spare for costs that grow.
-const AT_EASE: f64 = 0.6;
+/// The share of the remaining time up to which a promise is kept in rounds of everything, so that the trials of each point lie all
+/// over the run: what changes in minutes (the share of a cache, a device, heat) affects all points alike and shows in their
+/// intervals. A promise is made with more to spare; one that needs more than this has met costs that grew.
+const AT_EASE: f64 = 0.95;
 
 /// The share of the remaining time that a group of points takes which is measured to the end before the next.
 const GROUP: f64 = 0.25;
@@ -32,7 +33,7 @@ const DEAR: f64 = 3.0;
 const TOGETHER: f64 = 0.02;
 
 impl Planner {
-    /// The parts of the next round. Where little time is left to spare, they are a group that is measured to the end: the most
+    /// The parts of the next round. Where the promise hardly fits any more, they are a group that is measured to the end: the most
     /// important part alone while nothing has its interval, then the most important and cheapest ones. A line is fitted
     /// within rounds, so the parts of an experiment's lines stay together.
     pub(super) fn due(&mut self, now: Now) -> Vec<usize> {

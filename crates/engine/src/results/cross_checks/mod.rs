@@ -5,12 +5,14 @@ mod denial;
 mod equal;
 mod operations;
 mod order;
+mod preempted;
 
 use denial::Denial;
 pub(super) use denial::mark as mark_denied;
 use fathom_core::experiment::{Found, Known, Statement};
 use operations::EQUAL;
 use order::ORDERED;
+pub(super) use preempted::tell_apart;
 
 /// The degree of agreement between figures of several experiments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +20,7 @@ pub enum Agreement {
     /// The intervals overlap, or the order holds.
     Agrees,
     /// The intervals do not overlap, but do not show that the figures are more than a factor of 1.25 apart; or an order is reversed with a
-    /// possible reason, or by less than three digits show.
+    /// possible reason, or by less than three digits show; or the kernel's counts show that the operations are not the same.
     Differs,
     /// An order that the intervals do not decide.
     Undecided,

@@ -22,9 +22,11 @@ const fn turn(mechanism: &'static str) -> [(&'static str, At); 1] {
 
 const PIPE_SWITCH: EqualFigure = once(Selector::only("cpu/context_switch", &switch("pipe")), "switching");
 /// A switch that is what a hand-over takes beyond its pipe.
-const LESS_ITS_PIPE: EqualFigure =
+/// What two experiments' ways of switching are compared as.
+pub(super) const SWITCH: &str = "a switch between two processes on one CPU, less its pipe";
+pub(super) const LESS_ITS_PIPE: EqualFigure =
     once(Selector::only("cpu/context_switch", &switch("pipe less its cost")), "two processes");
-const IN_A_RING: EqualFigure = once(
+pub(super) const IN_A_RING: EqualFigure = once(
     Selector::only(
         "cpu/context_switch",
         &[
@@ -83,7 +85,7 @@ pub(super) const EQUAL: &[Equal] = &[
         because: HOW_DEEPLY,
     },
     Equal {
-        what: "a switch between two processes on one CPU, less its pipe",
+        what: SWITCH,
         readings: &[LESS_ITS_PIPE, IN_A_RING],
         because: "the members of a ring run under SCHED_BATCH, and the cost of the pipes is subtracted as another loop measures it",
     },

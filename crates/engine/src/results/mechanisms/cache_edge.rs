@@ -125,6 +125,24 @@ pub(super) fn are_apart(all: &[CacheEdge]) -> bool {
     most as f64 > FAIR * least as f64
 }
 
+/// Up to which set beyond this size a load takes less than one from memory for certain, by more than a factor of [`CLOSE`]: some of its lines
+/// are found nearer. Less may be of translations and of rows of the memory.
+pub(super) fn partly(known: &Known, from: f64) -> Option<Statement> {
+    let curve = LOADS.along("size", known);
+    let (_, memory) = curve.last()?;
+    let (least, _) = memory.ends()?;
+    let is_less = |load: &Found| load.ends().is_some_and(|(_, high)| CLOSE * high < least);
+    let (size, load) = curve.iter().take_while(|(_, load)| is_less(load)).last()?;
+    (*size as f64 > from).then(|| {
+        statement!(
+            "Beyond it loads are probably found there in part, up to {size} at least: {load}, beside {memory} from memory. ",
+            size = declared::size(*size),
+            load = load.named("a load from the largest set found in part"),
+            memory = memory.named("a load from memory beside it")
+        )
+    })
+}
+
 /// A load from the largest set that is faster than memory for certain, where that is beyond the second level: the cache takes part, though
 /// the curve shows no end of it.
 pub(super) fn beyond_the_second(known: &Known, within: u64) -> Option<Statement> {
@@ -169,5 +187,18 @@ mod tests {
         let told = |mib: u64| beyond_the_second(&known, mib * MIB).map(|told| told.plain());
         assert_eq!(told(4).as_deref(), Some("a load from 4 MiB takes {40}, and "));
         assert_eq!(told(1), None, "the second level has it");
+    }
+
+    /// Of 7.74 MiB it was said that a core can use them, while loads of 16 MiB took half of the time of memory.
+    #[test]
+    fn up_to_which_size_loads_are_found_in_part_is_told() {
+        let machine = planted::declaring(32 * MIB);
+        let mut known = Known::new(&machine, None);
+        for (mib, ns) in [(4, 15.0), (8, 22.0), (16, 63.0), (64, 140.0), (1024, 160.0)] {
+            LOADS.plant_at(&mut known, &[("size", json!(mib * MIB))], ns);
+        }
+        let told = |from: u64| partly(&known, (from * MIB) as f64).map(|told| told.plain());
+        assert!(told(8).is_some_and(|told| told.contains("up to 16 MiB at least: {63}, beside {160}")));
+        assert_eq!(told(16), None, "none beyond");
     }
 }

@@ -60,11 +60,12 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let because = statement!(
         "With {depth} requests in flight (io_uring) one is completed every {gap}, {rate} a second. One reader \
          alone takes {alone} for a block, so it takes {knee} readers at least to reach that rate (Little's law), and more where a \
-         block takes longer beside others; beyond, each further reader adds the time of one block.{slope} Whether the device, its driver or the host sets the rate is not measured.",
+         block takes longer beside others; where it is reached, each further reader adds the time of one block.{near}{slope} Whether the device, its driver or the host sets the rate is not measured.",
         gap = gap.named("between completions"),
         rate = gap.inverse(1e9, Dimension::Count).named("blocks a second"),
         alone = alone.named("a block of one reader"),
         knee = knee.named("readers that reach the rate"),
+        near = near(&readers, gap),
         slope = slope(&readers, knee.value)
     );
     Some(Conclusion::of(headline, because))
@@ -83,6 +84,15 @@ pub(super) fn knee(known: &Known) -> Option<(Found, Found)> {
     Some((alone, Found { dimension: Dimension::Count, ..alone.over(gap) }))
 }
 
+/// From how many readers on the rate is reached, within a quarter.
+fn near(readers: &[(u64, Found)], gap: Found) -> Statement {
+    let is_near = |(processes, wait): &&(u64, Found)| wait.value <= CLOSE * gap.value * *processes as f64;
+    let Some((from, _)) = readers.iter().rev().take_while(is_near).last() else {
+        return Statement::default();
+    };
+    statement!(" It is reached within a quarter from {from} readers on.", from = from.to_string())
+}
+
 /// The observed latency that each further reader adds beyond the knee.
 fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
     let mut beyond = readers.iter().filter(|(processes, _)| *processes as f64 >= knee);
@@ -93,7 +103,7 @@ fn slope(readers: &[(u64, Found)], knee: f64) -> Statement {
     let each = more.scaled(1.0 / (many - few) as f64);
     let each = Found { dimension: Dimension::Of(Unit::Nanoseconds), ..each };
     statement!(
-        " Measured from {to_string} on: {each} each.",
+        " From {to_string} to the most readers each adds {each} in the mean.",
         to_string = few.to_string(),
         each = each.named("a further reader beyond the knee")
     )
@@ -126,7 +136,7 @@ mod tests {
         let because = conclusion.because.plain();
         assert!(
             because.contains("so it takes {6} readers at least to reach")
-                && because.contains("from 8 on: {10000} each."),
+                && because.contains("From 8 to the most readers each adds {10000} in the mean."),
             "{because}"
         );
     }

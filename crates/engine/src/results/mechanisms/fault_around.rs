@@ -57,7 +57,7 @@ fn concluded(known: &Known, pages: f64) -> Option<Conclusion> {
 /// The pages that a fault mapped in the trials whose time it is, as the page table showed.
 fn pages(premises: &Premises) -> Option<f64> {
     let machine = premises.known.machine;
-    let of = premises.points.iter().find(|of| NEIGHBOURS.selects(&of.experiment, &of.point, machine))?;
+    let of = premises.results().find(|of| NEIGHBOURS.selects(&of.experiment, &of.point, machine))?;
     of.evidence.checks().iter().find(|check| check.claim.starts_with(PAGES))?.quantity
 }
 

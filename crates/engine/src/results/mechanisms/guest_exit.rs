@@ -93,11 +93,11 @@ fn verdict(times: Found, declared: Option<&str>) -> Option<String> {
     let (shown, though) = if low > NESTED * neighbour {
         (": the guest is probably nested", "as")
     } else if high < SINGLE {
-        (", as under one hypervisor", "though the guest is nested, as")
+        (", as under one hypervisor", "though the guest is probably nested, as")
     } else {
-        (": the cost does not show whether the guest is nested", "but it is, as")
+        (": the cost does not show whether the guest is nested", "but it probably is, as")
     };
-    let declaration = declared.map(|word| format!(", {though} {word} on the kernel's command line says"));
+    let declaration = declared.map(|word| format!(", {though} {word} on the kernel's command line suggests"));
     Some(format!("{shown}{}", declaration.unwrap_or_default()))
 }
 
@@ -128,17 +128,19 @@ mod tests {
             "{nested}"
         );
         assert!(
-            text(8.0, Some("KVM"), "nested_pvm=1").is_some_and(|text| text.contains("as nested_pvm=1 on"))
+            text(8.0, Some("KVM"), "nested_pvm=1")
+                .is_some_and(|text| text.contains(": the guest is probably nested, as nested_pvm=1 on"))
         );
         assert!(text(1.2, Some("KVM"), "").is_some_and(|text| text.contains("), as under one hypervisor.")));
         let declared = text(3.0, Some("KVM"), "quiet nested_pvm=1").expect("a mechanism");
         assert!(
-            declared.contains("does not show whether the guest is nested, but it is, as nested_pvm=1"),
+            declared
+                .contains("does not show whether the guest is nested, but it probably is, as nested_pvm=1"),
             "{declared}"
         );
         let quick = text(1.2, Some("KVM"), "nested_pvm=1").expect("a mechanism");
         assert!(
-            quick.contains("as under one hypervisor, though the guest is nested, as nested_pvm=1"),
+            quick.contains("as under one hypervisor, though the guest is probably nested, as nested_pvm=1"),
             "{quick}"
         );
         assert!(

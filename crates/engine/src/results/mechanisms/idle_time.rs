@@ -1,19 +1,23 @@
 //! The longer a CPU was idle, the longer its wake-up takes: one cause behind the times of everything that sleeps for long.
 
-use super::{Conclusion, Premises, Rule};
+use super::idle_causes::{IDLE, causes, sooner_after_more};
+use super::{Conclusion, MechanismKind, Premises, Rule};
 use crate::results::PointResult;
+use crate::results::accuracy::FAIR;
+use crate::results::point_states::LEAST_SHARED;
 use fathom_core::experiment::At::{Any, Name, Number};
 use fathom_core::experiment::{CoreUse, Dimension, Found, Placement, Point, Selector, Statement, statement};
-use fathom_core::machine::{IdleState, Machine};
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
 
 pub(super) const RULE: Rule = Rule {
     name: "idle_time",
-    condition: "what wakes an idle CPU takes longer after its longest idle time than after its shortest: the intervals are apart, and also \
-                from that of the shorter with the core shared where it was seen so",
+    condition: "what wakes an idle CPU takes longer after its longest idle time than after its shortest: the intervals are apart, and, where the \
+                core was shared for more of the time after the longest (by 5 % of it or more), also from that of the shorter with the core \
+                shared; a cause if the core was shared as much at both, the growth is known within a factor of 2, and no timer of another experiment \
+                is sooner after more",
     judge,
-    points: &[NANOSLEEP, TIMERFD, FUTEX],
+    points: &[NANOSLEEP, TIMERFD, FUTEX, IDLE],
 };
 
 /// A sleep of several lengths, by a timer without slack.
@@ -37,11 +41,16 @@ const OPERATIONS: [(&str, Selector, &str); 3] = [
     ("a waiter that a futex wakes", FUTEX, "length"),
 ];
 
+/// Of a growth whose interval reaches over a factor of ten not even the first digit is known: it is told by what it is at least.
+const OPEN: f64 = 10.0;
+
 /// An operation after its shortest and after its longest idle time.
 struct BothEnds {
     what: &'static str,
     shortest: (u64, Found),
     longest: (u64, Found),
+    /// The share of the time in which the core was shared at both; `None` of what is not known.
+    shared: [Option<f64>; 2],
     /// Whether it takes longer after the longest for certain; `None` of two states of the core that show neither.
     grows: Option<bool>,
 }
@@ -52,9 +61,16 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let of = |grows: Option<bool>| measured.iter().filter(move |ends| ends.grows == grows);
     let mut growing: Vec<&BothEnds> = of(Some(true)).collect();
     sorting::by_number(&mut growing, |ends| -ends.growth().value);
+    sorting::by_key(&mut growing, |ends| !ends.is_well_known());
     let first = growing.first()?;
     // What one of several shows is said of that one.
     let claim = match (growing.len(), measured.len()) {
+        (1, _) if first.is_poorly_known() => {
+            format!(
+                "In this run {} was later after a longer idle time, by how much is poorly known",
+                first.what
+            )
+        }
         (1, _) => format!("The longer a CPU was idle, the later is {}", first.what),
         (all, of) if all == of => "The longer a CPU was idle, the longer its wake-up takes".to_owned(),
         (some, of) => {
@@ -72,13 +88,24 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     let unlike: Vec<&str> = of(None).map(|ends| ends.what).collect();
     let unlike = (!unlike.is_empty()).then(|| {
         let unlike = unlike.join(", ");
-        format!("Not compared, because nothing shows that the core was in one state at both ends: {unlike}. ")
+        format!("Of other wake-ups nothing is said, because nothing shows that the core was in one state at both ends ({unlike}). ")
     });
+    let against = growing
+        .iter()
+        .filter(|ends| ends.what != OPERATIONS[2].0)
+        .find_map(|ends| sooner_after_more(ends.what, ends.shortest, premises.known));
+    let is_known = first.is_well_known() && against.is_none();
     let why = causes(premises.known.machine);
-    Some(Conclusion::of(
-        headline,
-        statement!("{more}{others}{unlike}{why}", more, others, unlike = unlike.unwrap_or_default(), why),
-    ))
+    let because = statement!(
+        "{more}{others}{unlike}{against}{why}",
+        more,
+        others,
+        unlike = unlike.unwrap_or_default(),
+        against,
+        why
+    );
+    let kind = if is_known { MechanismKind::Effect } else { MechanismKind::Uncaused };
+    Some(Conclusion { kind, ..Conclusion::of(headline, because) })
 }
 
 impl BothEnds {
@@ -87,18 +114,72 @@ impl BothEnds {
         sorting::by_key(&mut all, |(point, _)| point.number_of(along));
         let ((shorter, before), (longer, after)) = (*all.first()?, *all.last()?);
         let (least, most) = (shorter.number_of(along)?, longer.number_of(along)?);
-        let is_later =
-            |before: &Found| after.value > before.value && after.differs_from(before) == Some(true);
-        let shorter = (points.experiment, shorter);
-        let with_a_neighbour = beside_a_neighbour(premises, shorter, before, after);
+        let at_each = after.in_each_state();
+        let is_later = |before: &Found| {
+            let is_later =
+                |after: &Found| after.value > before.value && after.differs_from(before) == Some(true);
+            at_each.iter().all(is_later)
+        };
+        let (shorter, longer) = ((points.experiment, shorter), (points.experiment, longer));
+        let shared = [share(premises, shorter, before.core), share(premises, longer, after.core)];
+        let ends = BothEnds { what, shortest: (least, before), longest: (most, after), shared, grows: None };
+        let with_a_neighbour = ends.beside_a_neighbour(premises, shorter);
         let is_shown = is_later(&before) && with_a_neighbour.is_some_and(|before| is_later(&before));
         // What a neighbour adds at one end of two can hide growth as well as look like it.
-        let grows = (is_shown || before.core == after.core).then_some(is_shown);
-        (least < most).then_some(BothEnds { what, shortest: (least, before), longest: (most, after), grows })
+        let grows = (is_shown || ends.is_like_with_like()).then_some(is_shown);
+        (least < most).then_some(BothEnds { grows, ..ends })
     }
 
     fn growth(&self) -> Found {
-        self.longest.1.minus(self.shortest.1)
+        let growth = self.longest.1.minus(self.shortest.1);
+        Found { core: None, ..growth }
+    }
+
+    /// Whether the core was shared for as much of the time at both ends.
+    fn is_like_with_like(&self) -> bool {
+        match self.shared {
+            [Some(before), Some(after)] => (after - before).abs() < LEAST_SHARED,
+            [None, None] => self.shortest.1.core == self.longest.1.core,
+            _ => false,
+        }
+    }
+
+    /// How much it grows; `None` where that is of no one state of the machine, or in part a neighbour's.
+    fn known_growth(&self) -> Option<Found> {
+        let growth = self.growth();
+        (self.grows == Some(true) && self.is_like_with_like() && !growth.is_mixture).then_some(growth)
+    }
+
+    /// Whether the growth is known within a factor of [`FAIR`], as the number of wake-ups in an operation has to be: of one whose interval
+    /// begins near zero little is known but that it is there.
+    fn is_well_known(&self) -> bool {
+        let is_within = |growth: &Found| {
+            growth.ends().is_none_or(|(low, high)| FAIR * low >= growth.value && high <= FAIR * growth.value)
+        };
+        self.known_growth().as_ref().is_some_and(is_within)
+    }
+
+    /// Whether it grows for certain, by something between a little and a lot: that is what one run found, and no law.
+    fn is_poorly_known(&self) -> bool {
+        self.known_growth().is_some() && !self.is_well_known()
+    }
+
+    /// What the shorter takes at most, so that what the longer takes beyond it is not a neighbour's on the core: itself if the longer has no
+    /// more of it, else its value with the core shared. `None` if it was not seen so in a run that has seen others so.
+    fn beside_a_neighbour(&self, premises: &Premises, shorter: (&str, &Point)) -> Option<Found> {
+        let (before, after) = (self.shortest.1, self.longest.1);
+        let has_more = match self.shared {
+            [Some(before), Some(after)] => before > after,
+            _ => before.core == Some(CoreUse::Shared) || after.core == Some(CoreUse::Alone),
+        };
+        if self.is_like_with_like() || has_more {
+            return Some(before);
+        }
+        let of_shorter = result(premises, shorter);
+        let shared = of_shorter.and_then(|point| Some(Found::of(point.shared()?, point.unit)));
+        let is_short = before.core.is_some();
+        let is_seen = |point: &PointResult| point.core.as_ref().is_some_and(|core| core.shared.is_some());
+        shared.or_else(|| (is_short && !premises.results().any(is_seen)).then_some(before))
     }
 
     /// Both ends, of what is called `who` in the sentence.
@@ -109,121 +190,50 @@ impl BothEnds {
                 .named(&format!("{what}, {which} idle time"))
         };
         // Each is of its own state of the core, which is named: whether the growth is a neighbour's was judged.
-        let late = |of: Found, which: &str| {
-            let state = match of.core {
-                Some(CoreUse::Shared) => " (core shared)",
-                Some(CoreUse::Mixture | CoreUse::Both) => " (core shared part of the time)",
-                Some(CoreUse::Alone) | None => "",
+        let is_like = self.is_like_with_like();
+        let late = |of: Found, share: Option<f64>, which: &str| {
+            let state = match (of.core, share.filter(|share| !is_like && *share >= LEAST_SHARED)) {
+                (Some(CoreUse::Shared), _) => " (core shared)".into(),
+                (Some(CoreUse::Mixture | CoreUse::Both), _) => " (core shared part of the time)".into(),
+                (Some(CoreUse::Alone), _) | (None, None) => Statement::default(),
+                (None, Some(share)) => statement!(
+                    " (core shared {share} of the time)",
+                    share = Found::bare(share, Dimension::Share).named("share of the time, core shared")
+                ),
             };
             let late = Found { core: None, ..of }.named(&format!("{what}, late after the {which}"));
             statement!("{late}{state}", late, state)
         };
         statement!(
             "{who} is {before} late after {least} of idling and {after} after {most}{growth}",
-            before = late(before, "shortest"),
+            before = late(before, self.shared[0], "shortest"),
             least = idle(least, "shortest"),
-            after = late(after, "longest"),
+            after = late(after, self.shared[1], "longest"),
             most = idle(most, "longest"),
-            growth = (self.grows == Some(true) && !self.growth().is_mixture).then(|| {
-                let growth = Found { core: None, ..self.growth() };
-                statement!(", {growth} more", growth = growth.named(&format!("{what}, growth")))
+            growth = self.known_growth().map(|growth| {
+                let is_open = growth.ends().is_some_and(|(low, high)| high >= OPEN * low);
+                let growth = if is_open { Found::exact(growth.at_least(), growth.dimension) } else { growth };
+                let least = if is_open { "at least " } else { "" };
+                statement!(", {least}{growth} more", growth = growth.named(&format!("{what}, growth")))
             })
         )
     }
 }
 
-/// What the shorter takes at most, so that what the longer takes beyond it is not a neighbour's on the core: itself if both are of one state
-/// of the core or it has more of the neighbour, else its value with the core shared. `None` if it was not seen so in a run that has seen
-/// others so.
-fn beside_a_neighbour(
-    premises: &Premises,
-    (experiment, shorter): (&str, &Point),
-    before: Found,
-    after: Found,
-) -> Option<Found> {
-    let has_more = before.core == Some(CoreUse::Shared) || after.core == Some(CoreUse::Alone);
-    if before.core == after.core || has_more {
-        return Some(before);
-    }
-    let is_it = |point: &&PointResult| point.experiment == experiment && point.point == *shorter;
-    let of_shorter = premises.points.iter().find(is_it);
-    let shared = of_shorter.and_then(|point| Some(Found::of(point.shared()?, point.unit)));
-    let is_seen = |point: &PointResult| point.core.as_ref().is_some_and(|core| core.shared.is_some());
-    shared.or_else(|| (!premises.points.iter().any(is_seen)).then_some(before))
+/// The result of a point.
+fn result<'run>(premises: &Premises<'run>, (experiment, point): (&str, &Point)) -> Option<&'run PointResult> {
+    premises.results().find(|result| result.experiment == experiment && result.point == *point)
 }
 
-/// What may be behind it, and what would tell the causes apart.
-fn causes(machine: &Machine) -> Statement {
-    let kernel = of_the_kernel(machine);
-    if !machine.is_virtual() {
-        return kernel.unwrap_or_default();
-    }
-    let is_kvm = machine.virtualization.hypervisor.value().and_then(Option::as_deref) == Some("KVM");
-    let polled = if is_kvm {
-        " (KVM waits for up to 200 µs by default: the Linux kernel's documentation, halt polling)"
-    } else {
-        ""
-    };
-    let host = statement!(
-        "This machine is virtual: an idle CPU halts, and after a while its host gives the core away{polled} or lets it sleep more deeply. The \
-         same run on the host, or with a host that waits longer, would tell these apart; this run does not."
-    );
-    match kernel {
-        Some(kernel) => statement!("{kernel} {host}", kernel, host),
-        None => host,
+/// The share of the time in which the core was shared while a point was measured; `None` of a mixture, and where it was not seen.
+fn share(premises: &Premises, point: (&str, &Point), core: Option<CoreUse>) -> Option<f64> {
+    match core {
+        Some(CoreUse::Alone) => Some(0.0),
+        Some(CoreUse::Shared) => Some(1.0),
+        Some(CoreUse::Mixture | CoreUse::Both) => None,
+        None => result(premises, point)?.core.as_ref()?.shared_share,
     }
 }
-
-/// The idle states from which the kernel chooses, the deeper the longer it expects to be idle.
-fn of_the_kernel(machine: &Machine) -> Option<Statement> {
-    if machine.conditions.idle_governor.value().is_some_and(|governor| governor == "haltpoll") {
-        return Some(of_halt_polling(machine).into());
-    }
-    let states = &machine.conditions.idle_states;
-    let Some(states) = states.value() else {
-        // Of a virtual machine there is nothing more to say: its host chooses.
-        return (!machine.is_virtual()).then(|| {
-            statement!(
-                "The idle states of its CPUs are unknown: {why}.",
-                why = states.reason().unwrap_or("no reason")
-            )
-        });
-    };
-    let mut allowed: Vec<(u64, &IdleState)> = states
-        .iter()
-        .filter(|state| !state.disabled)
-        .filter_map(|state| Some((state.exit_latency_us?, state)))
-        .collect();
-    sorting::by_key(&mut allowed, |(latency, _)| *latency);
-    let ((least, shallow), (most, deep)) = allowed.first().copied().zip(allowed.last().copied())?;
-    if least == most {
-        return Some("The kernel has no deeper idle state to choose.".into());
-    }
-    let (shallow, deep) = (
-        format!("{} ({least} µs to leave it, as declared)", shallow.name),
-        format!("{} ({most} µs)", deep.name),
-    );
-    Some(statement!(
-        "The kernel chooses among idle states from {shallow} to {deep}, the deeper the longer it expects to idle; a run with the deeper ones \
-         switched off would tell whether they are the cause."
-    ))
-}
-
-/// What the governor haltpoll does, which expects no length of idle time (drivers/cpuidle/governors/haltpoll.c of Linux): it polls up to a
-/// limit, and halts then; with a limit of 0 it always halts, and the limit does not grow.
-fn of_halt_polling(machine: &Machine) -> &'static str {
-    let line = machine.kernel.command_line.value();
-    let is_off = line.is_some_and(|line| line.split_whitespace().any(|word| word == NO_POLLING));
-    if is_off {
-        "The kernel has no choice of idle states: its governor, haltpoll, was started with a limit of 0 for polling \
-         (haltpoll.guest_halt_poll_ns=0), with which an idle CPU always halts."
-    } else {
-        "The kernel's governor, haltpoll, lets an idle CPU poll up to a limit and halt then; a run with a limit of 0 \
-         (haltpoll.guest_halt_poll_ns) would tell whether the polling is the cause."
-    }
-}
-
-const NO_POLLING: &str = "haltpoll.guest_halt_poll_ns=0";
 
 #[cfg(test)]
 mod tests {
@@ -231,8 +241,8 @@ mod tests {
     use crate::results::planted::{self, Plant as _};
     use crate::results::{CoreState, PointCore};
     use fathom_core::experiment::Known;
-    use fathom_core::machine::Fact;
-    use fathom_core::statistics;
+    use fathom_core::machine::Machine;
+    use fathom_core::statistics::{self, Interval, Measured};
 
     /// The conclusion from a futex, a `clock_nanosleep` and a timerfd, each after its shortest and its longest idle time.
     fn conclusion(machine: &Machine, latencies: [[f64; 2]; 3]) -> Option<Conclusion> {
@@ -274,6 +284,19 @@ mod tests {
     }
 
     #[test]
+    fn a_growth_that_another_timer_denies_is_no_cause() {
+        let machine = planted::machine();
+        let kind = |other: f64| {
+            let mut known = Known::new(&machine, None);
+            TIMERFD.plant_at(&mut known, &[("sleep", 100_000.into())], 24.5e3);
+            TIMERFD.plant_at(&mut known, &[("sleep", 1_000_000.into())], 40e3);
+            IDLE.plant(&mut known, other);
+            judge(&Premises { known: &known, points: &[] }).map(|conclusion| conclusion.kind)
+        };
+        assert_eq!([kind(20e3), kind(30e3)], [MechanismKind::Uncaused, MechanismKind::Effect].map(Some));
+    }
+
+    #[test]
     fn what_one_of_several_shows_is_said_of_it_alone() {
         let machine = planted::machine();
         let one = conclusion(&machine, [[7e3, 32e3], [9e3, 9.05e3], [9e3, 9.05e3]]).expect("a mechanism");
@@ -299,9 +322,59 @@ mod tests {
         plant(1_000_000, 24e3, CoreUse::Mixture);
         let because = judge(&Premises { known: &known, points: &[] }).expect("a mechanism").because.plain();
         assert!(
-            because.contains("in one state at both ends: the end of a timerfd's wait. ")
+            because.contains("in one state at both ends (the end of a timerfd's wait). ")
                 && !because.contains("not shown by all"),
             "{because}"
+        );
+    }
+
+    /// The conclusion from a futex alone, late by so much with the core shared for such a share of the time at each end.
+    fn of_a_waiter(late: &[Found; 2], shares: [f64; 2]) -> Option<Conclusion> {
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let point = |length: u64| FUTEX.point(&[("length", length.into())]);
+        for (latency, length) in late.iter().zip([10_000, 1_000_000]) {
+            known.learn(FUTEX.experiment, &point(length), *latency);
+        }
+        let result = |(share, length)| {
+            let core = PointCore { shared_share: Some(share), ..planted::core(CoreState::AtEnds) };
+            let estimate = statistics::estimate(&[[12e3, 12e3]; 6]).expect("an estimate");
+            let result = planted::result(FUTEX.experiment, estimate, None);
+            PointResult { point: point(length), core: Some(core), ..result }
+        };
+        let points: Vec<PointResult> = shares.into_iter().zip([10_000, 1_000_000]).map(result).collect();
+        judge(&Premises { known: &known, points: &points })
+    }
+
+    fn ns(value: f64, low: f64, high: f64) -> Found {
+        let interval = Some(Interval { low, high });
+        Found::measured(Measured { value, interval }, Dimension::Of(Unit::Nanoseconds))
+    }
+
+    #[test]
+    fn ends_whose_core_was_shared_for_unlike_shares_of_the_time_are_not_compared() {
+        let grown = [ns(20e3, 19e3, 21e3), ns(30e3, 29e3, 31e3)];
+        let like = of_a_waiter(&grown, [0.5, 0.47]).expect("as much of a neighbour").headline.plain();
+        assert!(like.ends_with(", {10000} more."), "{like}");
+        assert!(of_a_waiter(&grown, [0.06, 0.18]).is_none(), "the growth may be the neighbour's");
+        let less = of_a_waiter(&grown, [0.49, 0.08]).expect("in spite of the neighbour");
+        let said = less.headline.plain();
+        assert!(said.contains("{20000} (core shared {0.49} of the time) late after {10000}"), "{said}");
+        assert!(!said.contains(" more."), "how much is not known: {said}");
+        assert_eq!(less.kind, MechanismKind::Uncaused, "and stands out no more");
+    }
+
+    #[test]
+    fn a_growth_that_is_known_to_no_factor_of_two_does_not_stand_out() {
+        let kind = |after| of_a_waiter(&[ns(20e3, 19e3, 21e3), after], [0.1, 0.1]).map(|said| said.kind);
+        assert_eq!(kind(ns(30e3, 29e3, 31e3)), Some(MechanismKind::Effect));
+        let touching = ns(23e3, 21.2e3, 42e3);
+        assert_eq!(kind(touching), Some(MechanismKind::Uncaused), "3 µs more, or 22");
+        let said =
+            of_a_waiter(&[ns(20e3, 19e3, 21e3), touching], [0.1, 0.1]).expect("it grows").headline.plain();
+        assert!(
+            said.contains(", at least {94") && said.ends_with("} more."),
+            "no digit of 3 µs is known: {said}"
         );
     }
 
@@ -310,12 +383,34 @@ mod tests {
         let late = |ns: f64| fathom_described::found(ns, Dimension::Of(Unit::Nanoseconds));
         let said = |is_mixture| {
             let longest = (1_000_000, Found { is_mixture, ..late(33e3) });
-            BothEnds { what: "it", shortest: (100_000, late(9e3)), longest, grows: Some(true) }
+            let shortest = (100_000, late(9e3));
+            BothEnds { what: "it", shortest, longest, shared: [None; 2], grows: Some(true) }
                 .statement("it")
                 .plain()
         };
         assert!(said(false).ends_with("and {33000} after {1000000}, {24000} more"), "{}", said(false));
         assert!(said(true).ends_with("and {33000} after {1000000}"), "{}", said(true));
+    }
+
+    /// A growth of 3.89 us (0.70 to 5.73) in one run is no law.
+    #[test]
+    fn a_growth_that_is_poorly_known_is_no_law() {
+        let machine = planted::machine();
+        let said = |low: f64| {
+            let mut known = Known::new(&machine, None);
+            for (length, (low, value, high)) in [(10_000, (18.5, 19.1, 19.7)), (1_000_000, (low, 23.0, 24.8))]
+            {
+                let interval = Some(Interval { low: low * 1e3, high: high * 1e3 });
+                let late = Measured { value: value * 1e3, interval };
+                let point = FUTEX.point(&[("length", length.into())]);
+                known.learn(FUTEX.experiment, &point, Found::measured(late, Unit::Nanoseconds));
+            }
+            judge(&Premises { known: &known, points: &[] }).expect("a mechanism").headline.plain()
+        };
+        assert!(said(19.8).starts_with(
+            "In this run a waiter that a futex wakes was later after a longer idle time, by how much"
+        ));
+        assert!(said(22.5).starts_with("The longer a CPU was idle, the later is a waiter"), "{}", said(22.5));
     }
 
     #[test]
@@ -335,8 +430,11 @@ mod tests {
             };
             let points: Vec<PointResult> = seen.into_iter().map(result).collect();
             let premises = Premises { known: &known, points: &points };
-            let most = beside_a_neighbour(&premises, (NANOSLEEP.experiment, &point), ns(before), ns(after));
-            most.map(|most| most.value.round())
+            let (shorter, before, after) = ((NANOSLEEP.experiment, &point), ns(before), ns(after));
+            let shared = [share(&premises, shorter, before.core), share(&premises, shorter, after.core)];
+            let (shortest, longest) = ((0, before), (1, after));
+            let ends = BothEnds { what: "it", shortest, longest, shared, grows: None };
+            ends.beside_a_neighbour(&premises, shorter).map(|most| most.value.round())
         };
         let (alone, shared) = (Some(CoreUse::Alone), Some(CoreUse::Shared));
         let other = Point::new();
@@ -345,52 +443,5 @@ mod tests {
         assert_eq!(beside(Some(&point), alone, None), Some(12e3));
         assert_eq!(beside(Some(&other), alone, None), None, "it was not seen so, and others were");
         assert_eq!(beside(None, alone, None), Some(9e3), "nothing was seen so");
-    }
-
-    #[test]
-    fn the_possible_causes_are_those_of_the_machine() {
-        let mut machine = planted::machine();
-        machine.virtualization.hypervisor = Fact::known(None, "a test");
-        let state = |name: &str, latency: u64, disabled| IdleState {
-            name: name.to_owned(),
-            exit_latency_us: Some(latency),
-            disabled,
-        };
-        let mut said = |states: Vec<IdleState>| {
-            machine.conditions.idle_states = Fact::known(states, "a test");
-            causes(&machine).plain()
-        };
-        let deep = said(vec![state("POLL", 0, false), state("C1", 2, false), state("C6", 133, false)]);
-        assert!(deep.starts_with("The kernel chooses among idle states from POLL (0 µs to leave it, as declared) to C6 (133 µs)"), "{deep}");
-        let one = said(vec![state("C1", 2, false), state("C6", 133, true)]);
-        assert_eq!(one, "The kernel has no deeper idle state to choose.");
-        machine.conditions.idle_states = Fact::unknown("no driver", "a test");
-        assert_eq!(causes(&machine).plain(), "The idle states of its CPUs are unknown: no driver.");
-        machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
-        let guest = causes(&machine).plain();
-        assert!(guest.starts_with("This machine is virtual") && guest.contains("halt polling"), "{guest}");
-    }
-
-    #[test]
-    fn a_governor_that_always_halts_chooses_no_state() {
-        let mut machine = planted::machine();
-        machine.virtualization.hypervisor = Fact::known(Some("KVM".to_owned()), "a test");
-        let state = |name: &str, latency: u64| IdleState {
-            name: name.to_owned(),
-            exit_latency_us: Some(latency),
-            disabled: false,
-        };
-        machine.conditions.idle_states =
-            Fact::known(vec![state("POLL", 0), state("haltpoll idle", 1)], "a test");
-        let mut said = |governor: &str, line: &str| {
-            machine.conditions.idle_governor = Fact::known(governor.to_owned(), "a test");
-            machine.kernel.command_line = Fact::known(line.to_owned(), "a test");
-            causes(&machine).plain()
-        };
-        let halts = said("haltpoll", "quiet haltpoll.guest_halt_poll_ns=0 (and 3 others)");
-        assert!(halts.contains("always halts") && !halts.contains("the deeper the longer"), "{halts}");
-        let polls = said("haltpoll", "quiet");
-        assert!(polls.contains("poll up to a limit") && !polls.contains("the deeper the longer"), "{polls}");
-        assert!(said("menu", "quiet").contains("the deeper the longer"));
     }
 }

@@ -67,7 +67,10 @@ fn nested(known: &Known, alone: Found) -> Option<Statement> {
     let cycles = known.counted_in_cycles(alone)?;
     let word = known.machine.nested().filter(|_| cycles.value > FAR * PUBLISHED)?;
     Some(
-        format!(" The guest is nested ({word}): whether that makes this way longer was not measured.").into(),
+        format!(
+            " The guest is probably nested ({word}): whether that makes this way longer was not measured."
+        )
+        .into(),
     )
 }
 
@@ -130,7 +133,7 @@ mod tests {
         let nested = |machine: &Machine, alone| told(machine, alone, 400.0).expect("a cause");
         assert!(!nested(&machine, 190.0).contains("nested"), "it is no guest of a guest");
         machine.kernel.command_line = Fact::known("quiet nested_pvm=1".to_owned(), "a test");
-        assert!(nested(&machine, 190.0).contains("The guest is nested (nested_pvm=1): whether"));
+        assert!(nested(&machine, 190.0).contains("The guest is probably nested (nested_pvm=1): whether"));
         assert!(!nested(&machine, 140.0).contains("nested"), "as published, with its registers saved");
     }
 

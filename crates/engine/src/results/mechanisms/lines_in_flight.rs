@@ -70,11 +70,12 @@ fn in_flight(rate: Found, load: Found, line: u64) -> Found {
     Found { dimension: Dimension::Count, ..load.over(each) }
 }
 
-/// The loads that the program itself keeps in flight; the rest is prefetched.
-fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
+/// The loads that the program itself keeps in flight, by one chase and many of one experiment, which tells the same number; the rest is
+/// prefetched.
+fn by_chases(chases: &[(u64, Found)], one: Found, lines: Found) -> Statement {
     let quickest = chases.iter().min_by(|(_, one), (_, other)| one.value.total_cmp(&other.value));
     let Some((most, each)) = quickest.filter(|(chases, _)| *chases > 1) else { return Statement::default() };
-    let own = Found { dimension: Dimension::Count, ..load.over(*each) };
+    let own = Found { dimension: Dimension::Count, ..one.over(*each) };
     let ahead = match lines.differs_from(&own) {
         Some(true) if lines.value > own.value => {
             ": the others are prefetched, or lines in a row take less than one at random"
@@ -82,8 +83,10 @@ fn by_chases(chases: &[(u64, Found)], load: Found, lines: Found) -> Statement {
         _ => "",
     };
     // A load of many may be quicker than one alone was; more than all are never in flight.
-    if own.value >= *most as f64 {
-        return statement!(" Loads of {most} independent chases keep all {most} in flight{ahead}.");
+    if own.value >= *most as f64 || own.holds(*most as f64) {
+        return statement!(
+            " Loads of {most} independent chases keep all {most} in flight, as far as the intervals show{ahead}."
+        );
     }
     statement!(
         " Loads of {most} independent chases keep {own} in flight{ahead}.",
@@ -173,7 +176,10 @@ mod tests {
         assert!((value("a dependent load from memory") - 110.0).abs() < 1e-9);
         assert!((value("lines in flight") - 11.0).abs() < 1e-9);
         let because = conclusion.because.plain();
-        assert!(because.contains("Loads of 8 independent chases keep {5} in flight"), "{because}");
+        assert!(
+            because.contains("Loads of 8 independent chases keep {5} in flight"),
+            "one number of one experiment: {because}"
+        );
     }
 
     #[test]

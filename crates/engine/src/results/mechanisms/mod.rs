@@ -10,6 +10,7 @@ pub(super) mod device_limit;
 mod fault_around;
 mod flat_load;
 mod guest_exit;
+mod idle_causes;
 mod idle_time;
 mod influence;
 mod kernel_entry;
@@ -36,8 +37,14 @@ use std::collections::BTreeSet;
 /// The input of a rule: points whose evidence holds.
 struct Premises<'run> {
     known: &'run Known<'run>,
-    /// All results of the run, for their observations.
     points: &'run [PointResult],
+}
+
+impl<'run> Premises<'run> {
+    /// The results of the run but the doubtful ones, for their observations.
+    fn results(&self) -> impl Iterator<Item = &'run PointResult> + use<'run> {
+        self.points.iter().filter(|point| !point.is_doubtful())
+    }
 }
 
 /// The conclusion of a rule.

@@ -44,7 +44,10 @@ fn of(point: &PointResult, points: &[PointResult], known: &Known) -> Option<Miss
     (far.rate.value > CLOSE * measured.value).then_some(())?;
     let is_own = far.method.is_none();
     let is_certain = is_own && far.rate.differs_from(&measured) == Some(true);
-    Some(if is_certain { shown(measured, predicted, &far) } else { hinted(predicted, &far) })
+    // A value of its own has a prediction of its own, made from figures at that distance.
+    let there = point.predicted_at_other_distance().filter(|_| is_own);
+    let there = there.map(|(prediction, _)| Found::exact(prediction.total(), measured.dimension));
+    Some(if is_certain { shown(measured, predicted, &far) } else { hinted(there.unwrap_or(predicted), &far) })
 }
 
 /// A part that the run shows: the difference between the two values of the same work.

@@ -37,7 +37,7 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
     }
     let space = fork.beyond(vfork)?;
     let headline = statement!(
-        "A process costs {ratio} times what a thread does; its own address space is {share} of it.",
+        "A process costs {ratio} times what a thread does; its address space is {share} of it.",
         ratio = fork.over(thread).named("process over thread"),
         // By the rest, whose interval cannot reach above the whole.
         share = vfork.share_of(fork).rest().named("address space, share of a process")
@@ -132,7 +132,7 @@ mod tests {
             conclusion
                 .headline
                 .plain()
-                .contains("{6} times what a thread does; its own address space is {0.8} of it.")
+                .contains("{6} times what a thread does; its address space is {0.8} of it.")
         );
         let because = conclusion.because.plain();
         assert!(

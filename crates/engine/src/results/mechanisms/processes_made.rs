@@ -20,10 +20,9 @@ const FORK: Selector = Selector::only("cpu/process_creation", &[("measure", Name
 const FEWEST: usize = 30;
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
-    let is_fork = |point: &&PointResult| {
-        point.evidence_holds() && FORK.selects(&point.experiment, &point.point, premises.known.machine)
-    };
-    let samples = &premises.points.iter().find(is_fork)?.samples;
+    let is_fork =
+        |point: &&PointResult| FORK.selects(&point.experiment, &point.point, premises.known.machine);
+    let samples = &premises.results().find(is_fork)?.samples;
     let samples: Vec<&Vec<f64>> = samples.iter().filter(|sample| sample.len() >= FEWEST).collect();
     if samples.len() < statistics::MINIMUM_TRIALS {
         return None;
@@ -56,9 +55,10 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
 
 /// What a ratio of late to early cost says.
 fn growth(cost: Found) -> &'static str {
+    let is_apart = cost.differs_from(&Found::exact(1.0, Dimension::Ratio)) == Some(true);
     match cost.ends() {
         Some((low, _)) if low > 1.0 => "gets slower with the number created",
-        Some((_, high)) if high < 1.0 => "gets no slower with the number created",
+        Some((_, high)) if high < 1.0 && is_apart => "gets quicker with the number created",
         _ => "does not get significantly slower with the number created",
     }
 }
@@ -105,7 +105,7 @@ mod tests {
         assert!(growth(ratio(10.0)).starts_with("gets slower"));
         assert!(growth(ratio(0.0)).contains("significantly"));
         assert!(
-            growth(ratio(-1.0)).starts_with("gets no slower"),
+            growth(ratio(-1.0)).starts_with("gets quicker"),
             "surely cheaper is not merely insignificant"
         );
     }

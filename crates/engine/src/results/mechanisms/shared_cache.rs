@@ -11,8 +11,8 @@ use fathom_core::quantity::Unit;
 pub(super) const RULE: Rule = Rule {
     name: "usable_last_cache",
     condition: "loads, together with streaming reads or cached files, find the last-level cache smaller than declared; or the level that a \
-                curve of loads shows ends below half of what is declared, with its whole interval; what they find is usable where \
-                streams in the same state of the core agree within a factor of 2",
+                curve of loads shows ends below half of what is declared, with its whole interval; what they find is usable where a \
+                stream through a set of that size, within a factor of 2, is faster than memory in the same state of the core",
     judge,
     points: &[LOADS, FILES, READ],
 };
@@ -96,7 +96,7 @@ fn far_below(
     let (headline, why) = match (agreed, &stream) {
         (Some(true), Some(stream)) => {
             let headline = statement!(
-                "Of the last-level cache, declared as {declared}, this core can use {part}: loads{on} find it, and {stream}.",
+                "Of the last-level cache, declared as {declared}, this core can use {part} at full speed: loads{on} find it, and {stream}.",
                 declared = declared.named("last cache, declared"),
                 part,
                 on,
@@ -108,8 +108,9 @@ fn far_below(
         _ => (between_visits(declared, part, &on, None), UNDECIDED),
     };
     let because = statement!(
-        "The level that the curve of loads shows ends at {share} of what is declared. {main}{why}",
+        "The level that the curve of loads shows ends at {share} of what is declared. {main}{partly}{why}",
         share,
+        partly = cache_edge::partly(known, end.value),
         main = main.map(|main| of_main(level, main)),
         why
     );
@@ -166,7 +167,7 @@ fn headline(
 /// The levels that the curves of loads show, by the function that every report takes its levels from; where they show none at all, too
 /// little is known to say that one is missing.
 fn shown(premises: &Premises, known: &Known) -> Option<Levels> {
-    let loads = premises.points.iter().find(|point| point.experiment == LOADS.experiment);
+    let loads = premises.results().find(|point| point.experiment == LOADS.experiment);
     let method = loads.and_then(|point| point.method().ok())?;
     (method.about().shown.levels)(known)
 }
@@ -256,7 +257,9 @@ mod tests {
         };
         let alike = said(3.0, 36e9);
         assert!(
-            alike.contains("this core can use {3145728}: loads find it, and a stream reads 4 MiB"),
+            alike.contains(
+                "this core can use {3145728} at full speed: loads find it, and a stream reads 4 MiB"
+            ),
             "{alike}"
         );
         let more = said(1.25, 36e9);

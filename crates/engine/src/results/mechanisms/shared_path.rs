@@ -55,7 +55,7 @@ fn at_two_distances(
     let is_of_two = move |point: &&PointResult| {
         of.selects(&point.experiment, &point.point, machine) && point.point.number_of("threads") == Some(2)
     };
-    premises.points.iter().filter(is_of_two).filter_map(|point| {
+    premises.results().filter(is_of_two).filter_map(|point| {
         let [near, far] =
             point.near_and_far()?.map(|(at, estimate)| (at.line_ns, Found::of(estimate, point.unit)));
         let distance = point.cpu_distance.as_ref()?;
@@ -169,15 +169,33 @@ fn of_all_methods(ratios: &[f64], trials: usize) -> Option<Statement> {
     ))
 }
 
+/// How many of the methods move more in the median farther apart, and how many of those with an interval at both distances do so
+/// significantly.
+fn counted(rates: &[(String, AtDistance, AtDistance)]) -> String {
+    let number = |is: &dyn Fn(Found, Found) -> bool| {
+        rates.iter().filter(|(_, near, far)| is(near.rate, far.rate)).count()
+    };
+    let (all, more) = (rates.len(), number(&|near, far| far.value > near.value));
+    let known = number(&|near, far| near.ends().is_some() && far.ends().is_some());
+    let surely = number(&|near, far| far.value > near.value && far.differs_from(&near) == Some(true));
+    let significant = match known {
+        0 => "none of them has an interval at both".to_owned(),
+        _ => format!("{surely} of the {known} with an interval at both significantly"),
+    };
+    let (methods, were) = if all == 1 { ("method", "was") } else { ("methods", "were") };
+    format!(
+        "of {all} {methods} that {were} measured at these two distances {more} move more farther apart in the median, {significant}"
+    )
+}
+
 /// The conclusion from the rates of some methods at two distances, the shorter one first.
 fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion> {
     let rates = of_one_pair(rates);
-    let all = rates.len();
     let ratios = ratios(&rates);
     let ratio = statistics::median(&ratios)?;
     let together =
         of_all_methods(&ratios, rates.iter().map(|(.., far)| far.trials).sum()).unwrap_or_default();
-    let is_by_all = is_by_number(&ratios) || is_by_ranks(&rates);
+    let (is_by_all, counts) = (is_by_number(&ratios) || is_by_ranks(&rates), counted(&rates));
     let is_more = |near: Found, far: Found| far.value > CLOSE * near.value;
     let is_surely_more =
         |near: Found, far: Found| is_more(near, far) && far.differs_from(&near) == Some(true);
@@ -187,7 +205,6 @@ fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion>
             is_surely_more(near.rate, far.rate) || is_by_all && is_more(near.rate, far.rate)
         })
         .collect();
-    let number = surely.len();
     let (what, near, far) = spokesman(surely, ratio)?;
     let line = |of: &AtDistance, name| Found::bare(of.line_ns, Dimension::Of(Unit::Nanoseconds)).named(name);
     let headline = statement!(
@@ -200,7 +217,7 @@ fn concluded(rates: Vec<(String, AtDistance, AtDistance)>) -> Option<Conclusion>
     );
     let [near_trials, far_trials] = [near.trials, far.trials];
     let because = statement!(
-        "The host moved the CPUs during the run; of {all} methods that were measured at these two distances {number} show it, here \
+        "The host moved the CPUs during the run; {counts}, here \
          {times} times as much ({near_trials} and {far_trials} trials, nearer and farther apart).{together} Which part it is (a cache, the link of a group of cores) is not visible from inside.",
         times = far.rate.over(near.rate).named("two threads farther apart over nearer"),
         together
@@ -303,6 +320,32 @@ mod tests {
         assert!(
             because.contains("(7 and 3 trials, nearer and farther apart). In the median of all methods it is {1.96875} times, from {0.9375} to {2.5}, of 16 trials"),
             "{because}"
+        );
+    }
+
+    /// Of nine methods five had one trial farther apart, one an interval that overlaps, and all nine were said to show it.
+    #[test]
+    fn what_moves_more_in_the_median_is_told_from_what_does_so_significantly() {
+        let once = AtDistance {
+            line_ns: 159.0,
+            rate: Found::bare(56e9, Dimension::Of(Unit::BytesPerSecond)),
+            trials: 1,
+            ends: [56e9, 56e9],
+        };
+        let near = |rate, width| at(32.9, rate, width);
+        let rates = [(near(36e9, 2e9), once); 5]
+            .into_iter()
+            .chain([(near(35e9, 1e9), at(159.0, 56e9, 6e9)), (near(36e9, 2e9), at(159.0, 51e9, 16e9))]);
+        let rates = rates.map(|(near, far)| (String::new(), near, far));
+        let because = concluded(rates.collect()).expect("a mechanism").because.plain();
+        assert!(
+            because.contains("of 7 methods that were measured at these two distances 7 move more farther apart in the median, 1 of the 2 with an interval at both significantly, here"),
+            "{because}"
+        );
+        let alone = counted(&[(String::new(), near(36e9, 2e9), once)]);
+        assert!(
+            alone.starts_with("of 1 method that was")
+                && alone.ends_with("none of them has an interval at both")
         );
     }
 

@@ -4,13 +4,13 @@
 use super::{Conclusion, MechanismKind, Premises, Rule};
 use crate::results::PointResult;
 use crate::results::accuracy::distance;
-use crate::results::mixture::DISTINCT;
+use crate::results::distinct_modes::DISTINCT;
 use fathom_core::experiment::At::{Name, Number};
-use fathom_core::experiment::{CoreUse, Dimension, Found, Selector, statement};
+use fathom_core::experiment::{CoreUse, Dimension, Found, Selector, Statement, statement};
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::sorting;
-use fathom_core::statistics;
+use fathom_core::statistics::{self, Mode};
 
 pub(super) const RULE: Rule = Rule {
     name: "two_read_times",
@@ -55,8 +55,9 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
             && point.point.get("queue_depth").is_none()
             && of_blocks.iter().any(|(of, _)| **of == point.point)
     };
-    let all: Vec<&PointResult> = premises.points.iter().filter(is_block).collect();
-    let times: Vec<TwoTimes> = all.iter().filter_map(|point| TwoTimes::of(point)).collect();
+    let all: Vec<&PointResult> = premises.results().filter(is_block).collect();
+    let times: Vec<(&PointResult, TwoTimes)> =
+        all.iter().filter_map(|point| Some((*point, TwoTimes::of(point)?))).collect();
     let alike = alike(&times)?;
     let is_enough =
         times.len() >= FEWEST && ONE_IN * times.len() >= all.len() && 2 * alike.len() > times.len();
@@ -64,18 +65,20 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         return None;
     }
     let [short, long, share] = [|of: &TwoTimes| of.short, |of: &TwoTimes| of.long, |of: &TwoTimes| of.share]
-        .map(|of| ModeSpan::of(alike.iter().map(of)));
+        .map(|of| ModeSpan::of(alike.iter().map(|(_, times)| of(times))));
     let ns = |value: f64, name: &str| Found::exact(value, Dimension::Of(Unit::Nanoseconds)).named(name);
     let headline = statement!(
-        "Reads past the page cache take one of two times: {short} for a block of 4 KiB, or {long}.",
+        "Reads past the page cache take one of two times in {alike} of {all} files and orders: {short} for a block of 4 KiB, or {long}.",
+        alike = alike.len().to_string(),
+        all = all.len().to_string(),
         short = ns(short.middle, "the shorter time of a block"),
         long = ns(long.middle, "the longer time of a block")
     );
     let because = statement!(
-        "The times cluster around these two in {alike} of {all} files and orders (the shorter from {least_short} to {most_short}, the longer from \
-         {least_long} to {most_long}), and there {least_share} to {most_share} of the reads take the longer. {decided}",
-        alike = alike.len().to_string(),
-        all = all.len().to_string(),
+        "The times cluster around these two there (the shorter from {least_short} to {most_short}, the longer from {least_long} to {most_long}), \
+         and {least_share} to {most_share} of the reads take the longer{between}.{others} {decided}",
+        between = between(&alike),
+        others = others(&all, &alike),
         least_short = ns(short.least, "the least of the shorter times"),
         most_short = ns(short.most, "the greatest of the shorter times"),
         least_long = ns(long.least, "the least of the longer times"),
@@ -85,6 +88,47 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         decided = goes_with(&all, [short.middle, long.middle])
     );
     Some(Conclusion { kind: MechanismKind::Uncaused, ..Conclusion::of(headline, because) })
+}
+
+/// In how many of the files and orders with the two times there are others between these.
+fn between(alike: &[(&PointResult, TwoTimes)]) -> String {
+    match alike.iter().filter(|(point, _)| point.modes.len() > 2).count() {
+        0 => String::new(),
+        some => format!(", in {some} of them some a time between the two"),
+    }
+}
+
+/// What times the reads of the other files and orders take: one, or others than the two.
+fn others(all: &[&PointResult], alike: &[(&PointResult, TwoTimes)]) -> Statement {
+    let is_other = |point: &&&PointResult| !alike.iter().any(|(of, _)| std::ptr::eq(*of, **point));
+    let (several, one): (Vec<&PointResult>, Vec<&PointResult>) =
+        all.iter().filter(is_other).partition(|point| point.modes.len() > 1);
+    if several.is_empty() {
+        return Statement::default();
+    }
+    let listed = several.iter().enumerate().map(|(of, point)| {
+        let time = |(nth, mode): (usize, &Mode)| {
+            let name = format!("time {} of a block in other file or order {}", nth + 1, of + 1);
+            let time = Found::exact(mode.centre, Dimension::Of(Unit::Nanoseconds)).named(&name);
+            statement!("{time}", time)
+        };
+        let times = Statement::joined(point.modes.iter().enumerate().map(time), ", ");
+        statement!(
+            "{point} ({times})",
+            point = Statement::point(&point.experiment, &point.point),
+            times = times.unwrap_or_default()
+        )
+    });
+    let one = match one.len() {
+        0 => String::new(),
+        some => format!("; in {some} one is seen"),
+    };
+    statement!(
+        " They take other times in {number}: {listed}{one}.",
+        number = several.len().to_string(),
+        listed = Statement::joined(listed, "; ").unwrap_or_default(),
+        one
+    )
 }
 
 /// Whether these two times go with a neighbour on the core: of the points in each of its states, how many have both.
@@ -118,10 +162,12 @@ fn goes_with(all: &[&PointResult], times: [f64; 2]) -> String {
 }
 
 /// Those whose two times are the two that most have.
-fn alike(times: &[TwoTimes]) -> Option<Vec<TwoTimes>> {
-    let middle = |of: fn(&TwoTimes) -> f64| statistics::median(&times.iter().map(of).collect::<Vec<_>>());
+fn alike<'run>(times: &[(&'run PointResult, TwoTimes)]) -> Option<Vec<(&'run PointResult, TwoTimes)>> {
+    let middle = |of: fn(&TwoTimes) -> f64| {
+        statistics::median(&times.iter().map(|(_, times)| of(times)).collect::<Vec<_>>())
+    };
     let both = [middle(|of| of.short)?, middle(|of| of.long)?];
-    Some(times.iter().filter(|of| of.is_near(both)).copied().collect())
+    Some(times.iter().filter(|(_, of)| of.is_near(both)).copied().collect())
 }
 
 /// The least, the median and the greatest of some numbers.
@@ -151,7 +197,6 @@ mod tests {
     use crate::results::CoreState;
     use crate::results::planted::{self, Plant as _};
     use fathom_core::experiment::Known;
-    use fathom_core::statistics::Mode;
     use serde_json::json;
 
     /// Blocks of so many files, each with its modes in microseconds, the longer a third of the reads.
@@ -210,11 +255,30 @@ mod tests {
         let said = conclusion(&[&one, &other, &third, &one, &[38.0], &[39.0]]).expect("two times");
         assert_eq!(
             said.headline.plain(),
-            "Reads past the page cache take one of two times: {38000} for a block of 4 KiB, or {64000}."
+            "Reads past the page cache take one of two times in 4 of 6 files and orders: {38000} for a block of 4 KiB, or {64000}."
         );
         let because = said.because.plain();
-        assert!(because.contains("in 4 of 6 files and orders (the shorter from {36000} to {40000}, the longer from {60000} to {68000})"), "{because}");
+        assert!(
+            because
+                .contains("there (the shorter from {36000} to {40000}, the longer from {60000} to {68000})"),
+            "{because}"
+        );
+        assert!(!because.contains("between the two") && !because.contains("other times"), "{because}");
         assert_eq!(said.kind, MechanismKind::Uncaused);
+    }
+
+    /// The main figure of reads had three times, a quarter of them of 121 us, beside "one of two times".
+    #[test]
+    fn files_of_other_times_are_named_and_a_third_between_the_two_is_counted() {
+        let two: &[f64] = &[40.0, 55.0];
+        let said = conclusion(&[two, two, two, &[40.0, 48.0, 56.0], &[40.0, 50.0, 121.0], &[41.0]]);
+        let said = said.expect("two times").because.plain();
+        assert!(said.contains("take the longer, in 1 of them some a time between the two."), "{said}");
+        assert!(
+            said.contains("They take other times in 1: <")
+                && said.contains("({40000}, {50000}, {121000}); in 1 one is seen."),
+            "{said}"
+        );
     }
 
     #[test]

@@ -76,7 +76,7 @@ fn has_levels(of: &Selector, premises: &Premises) -> bool {
     let is_it = |point: &&PointResult| {
         places.iter().any(|of| of.selects(&point.experiment, &point.point, premises.known.machine))
     };
-    premises.points.iter().filter(is_it).any(|point| point.modes.len() > 1)
+    premises.results().filter(is_it).any(|point| point.modes.len() > 1)
 }
 
 fn judge(premises: &Premises) -> Option<Conclusion> {

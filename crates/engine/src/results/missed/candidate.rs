@@ -12,6 +12,7 @@ use fathom_core::experiment::{
     CoreUse, Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
 };
 use fathom_core::quantities;
+use fathom_core::statistics::Measured;
 
 /// A measurement that changes a prediction.
 #[derive(Debug, Clone)]
@@ -31,6 +32,25 @@ pub(super) struct MissCandidate {
 }
 
 impl MissCandidate {
+    /// It at each of the levels at which it was measured: a median over them is of none.
+    pub(super) fn at_each_level(&self) -> Vec<MissCandidate> {
+        let mut parts = self.part.map_or_else(Vec::new, Found::in_each_state).into_iter();
+        let at = |again| MissCandidate { again, part: parts.next().or(self.part), ..self.clone() };
+        self.again.in_each_state().into_iter().map(at).collect()
+    }
+
+    /// Whether this is so of it at each of its levels.
+    pub(super) fn is_at_each_level(&self, is_so: impl Fn(&MissCandidate) -> bool) -> bool {
+        self.at_each_level().iter().all(is_so)
+    }
+
+    /// The prediction with it as an exact value, at each of its levels.
+    pub(super) fn exactly(&self, missed: &Missed) -> Found {
+        let exact = |again: Measured| Measured::exact(again.value);
+        let states = self.again.states.map(|states| states.map(exact));
+        Found { states, is_mixture: self.again.is_mixture, ..missed.figure(self.again.value) }
+    }
+
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
         // What is predicted from what an input became is judged as every prediction is.
@@ -45,7 +65,7 @@ impl MissCandidate {
     /// Whether the prediction with it is what was measured, within the intervals: they do not differ, and the one holds the other's value.
     /// Two wide intervals that only touch at their ends leave most of a miss open.
     pub(super) fn lands_on(&self, missed: &Missed) -> bool {
-        let (again, measured) = (&self.again, &missed.measured);
+        let (again, measured) = (&self.again, &missed.judged());
         again.differs_from(measured) == Some(false)
             && (measured.holds(again.value) || again.holds(measured.value))
             && distance(measured.value / again.value) <= FAIR
@@ -59,7 +79,7 @@ impl MissCandidate {
     /// Whether the term alone takes longer than all of what was measured, beyond the intervals of both.
     pub(super) fn exceeds(&self, missed: &Missed) -> bool {
         self.part.is_some_and(|part| {
-            part.value > missed.measured.value && part.differs_from(&missed.measured) == Some(true)
+            part.value > missed.judged().value && part.differs_from(&missed.judged()) == Some(true)
         })
     }
 
@@ -198,7 +218,7 @@ fn measured_term(term: &Term, missed: &Missed, figures: Figures) -> Option<MissC
             assumed = otherwise(term, &measured.mechanism)
         ),
         again: besides.plus(measured.each.scaled(measured.times)),
-        changes: Some(distance(measured.each.value * measured.times / term.value())),
+        changes: Some(distance(measured.each.leading().value * measured.times / term.value())),
         part: Some(measured.each.scaled(measured.times)),
         is_again: measured.is_same_work && term.value() * CLOSE > missed.prediction.total(),
     })
@@ -247,4 +267,50 @@ const WAITED: fathom_core::experiment::Dimension =
 
 fn names(point: &Point, name: &str) -> bool {
     point.parameters().any(|(parameter, _)| point.name_of(parameter) == Some(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{CALLS, ENTRY, cost, explain_from};
+    use crate::results::Explanation;
+    use crate::results::planted::{self, Plant as _};
+    use fathom_core::experiment::At::Name;
+    use fathom_core::experiment::{Found, Known, Selector, Statement};
+    use fathom_core::quantity::Unit;
+    use fathom_core::statistics::Measured;
+
+    /// What is said of a cost of 190 ns, predicted as 60, in a run that entered the kernel in one of two times, with a median between them.
+    fn said(levels: [f64; 2], median: f64) -> (Statement, Option<Explanation>) {
+        const ENTERED: Selector = Selector::only(CALLS, &[("call", Name("getppid"))]);
+        let machine = planted::machine();
+        let mut known = Known::new(&machine, None);
+        let within = |value| fathom_described::found(value, Unit::Nanoseconds);
+        let states = Some(levels.map(|level| within(level).measured));
+        let measured_entry = Measured { value: median, ..within(median).measured };
+        let entry = Found { measured: measured_entry, is_mixture: true, states, ..within(median) };
+        known.learn(CALLS, &ENTERED.point(&[]), entry);
+        let mut points = [cost(190.0)];
+        let misses = explain_from(&["a/test"], &mut points, &known);
+        let all = misses.others.into_iter().flat_map(|(_, findings)| findings);
+        let all = Statement::joined(all.map(|finding| finding.statement), " ").expect("a miss");
+        (all, points[0].explanation.clone())
+    }
+
+    /// A direct read took 38.9 or 50.0 µs, and "would make the prediction 42.0 µs": the median of both, which is given nowhere.
+    #[test]
+    fn a_measured_term_of_two_levels_explains_what_both_explain() {
+        let (text, why) = said([100.0, 300.0], 180.0);
+        assert_eq!(why, Some(Explanation::NotExplained), "no level is the median: {}", text.plain());
+        assert!(text.plain().contains("Excluded: entering"), "{}", text.plain());
+        let again = text.figures().find(|figure| figure.name.starts_with("predicted with")).expect("one");
+        let again = again.found.states.expect("one of each level").map(|again| again.value.round() as u64);
+        assert_eq!(again, [110, 310]);
+        let (text, why) = said([182.0, 176.0], 179.0);
+        let is_cause = matches!(&why, Some(Explanation::Cause { mechanism, .. }) if mechanism == ENTRY);
+        assert!(is_cause, "either level leads to it: {}", text.plain());
+        let (text, why) = said([182.0, 100.0], 140.0);
+        assert_eq!(why, Some(Explanation::NotExplained));
+        let open = "Not explained. Neither the cause nor excluded, because it was measured at several levels: entering";
+        assert!(text.plain().contains(open), "{}", text.plain());
+    }
 }

@@ -37,6 +37,11 @@ pub(super) fn possible(judged: &Judged) -> Vec<Statement> {
     those(judged, CandidateRole::Possible).map(|one| rejected(one, &judged.missed)).collect()
 }
 
+/// Candidates that were measured at several levels, which do not say the same of the miss.
+pub(super) fn open(judged: &Judged) -> Vec<Statement> {
+    those(judged, CandidateRole::Open).map(|one| rejected(one, &judged.missed)).collect()
+}
+
 /// Candidates that lead close to what was measured, but beyond its interval: they are neither the cause nor excluded.
 pub(super) fn near(judged: &Judged) -> Vec<Statement> {
     those(judged, CandidateRole::Near).map(|candidate| nearly(candidate, &judged.missed)).collect()
@@ -54,8 +59,9 @@ pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
             statement!(
                 "{sizes}, {part} of what is missing ({rest} remain)",
                 sizes = candidate.sizes.clone(),
-                part = missed
-                    .figure(candidate.again.value - missed.prediction.total())
+                part = candidate
+                    .exactly(missed)
+                    .minus(missed.figure(missed.prediction.total()))
                     .share_of(missing)
                     .named("part of what is missing"),
                 rest =
@@ -80,7 +86,7 @@ pub(super) fn possible_neighbour(judged: &Judged) -> Option<Statement> {
 fn neighbour(missed: &Missed) -> Option<Found> {
     let core = missed.result.core.as_ref().filter(|core| core.state == CoreState::Shared)?;
     let alone = missed.figure(core.alone_of_many().filter(|_| is_slower(missed))?);
-    let measured = missed.measured.states.map_or(missed.measured.measured, |[most, _]| most);
+    let measured = missed.measured.leading();
     let is_certain = measured.ends().is_some_and(|(low, _)| low > alone.value);
     let part = (measured.value - alone.value) / (measured.value - missed.prediction.total());
     (is_certain && (LEAST_OF_OTHERS..1.0).contains(&part)).then_some(alone)
@@ -100,6 +106,8 @@ enum CandidateRole {
     Part,
     /// A changed input that accounts for none of it, or leads past it: what it is cannot be excluded.
     Input,
+    /// It is not the same at each of the levels at which it was measured.
+    Open,
     /// None of these.
     Excluded,
 }
@@ -113,7 +121,13 @@ fn those<'judged>(
 }
 
 fn role_of(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
-    if candidate.lands_on(missed) || missed.measured.holds(candidate.again.value) {
+    let roles: Vec<_> = candidate.at_each_level().iter().map(|one| role_at_a_level(one, missed)).collect();
+    let is_one = roles.iter().all(|role| *role == roles[0]);
+    if is_one { roles[0] } else { CandidateRole::Open }
+}
+
+fn role_at_a_level(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
+    if candidate.lands_on(missed) || missed.judged().holds(candidate.again.value) {
         CandidateRole::Possible
     } else if is_near(candidate, missed) {
         CandidateRole::Near
@@ -128,7 +142,7 @@ fn role_of(candidate: &MissCandidate, missed: &Missed) -> CandidateRole {
 
 /// Whether a candidate accounts for half of what is missing or more, a changed input for a tenth, and leads no further.
 fn is_part(candidate: &MissCandidate, missed: &Missed) -> bool {
-    let part = (candidate.again.value - missed.prediction.total()) / missed.missing().value;
+    let part = (candidate.again.value - missed.prediction.total()) / missed.missing().leading().value;
     let is_changed = candidate.is_of_input() && candidate.is_significant(missed);
     let least = if is_changed { LEAST_OF_OTHERS } else { LEAST_PART };
     (least..1.0).contains(&part)
@@ -149,13 +163,19 @@ const LEAST_PART: f64 = 0.5;
 
 /// Whether the prediction with a candidate is within a factor of [`CLOSE`] of what was measured.
 fn is_near(candidate: &MissCandidate, missed: &Missed) -> bool {
-    distance(missed.measured.value / candidate.again.value) <= CLOSE
+    distance(missed.judged().value / candidate.again.value) <= CLOSE
 }
 
 /// A candidate near what was measured, and how far it leads past it or falls short.
 fn nearly(candidate: &MissCandidate, missed: &Missed) -> Statement {
-    let again = missed.figure(candidate.again.value);
-    let side = if again.value > missed.measured.value { "overshoots" } else { "falls short" };
+    let again = candidate.exactly(missed);
+    let measured = missed.judged().value;
+    let over = again.in_each_state().iter().filter(|again| again.value > measured).count();
+    let side = match over {
+        0 => "falls short",
+        1 if again.states.is_some() => "one overshoots, one falls short",
+        _ => "overshoots",
+    };
     statement!(
         "{sizes}; {side}: would predict {again}, {ratio} of what was measured",
         sizes = candidate.sizes.clone(),
@@ -171,7 +191,7 @@ fn is_slower(missed: &Missed) -> bool {
 
 fn rejected(candidate: &MissCandidate, missed: &Missed) -> Statement {
     let sizes = candidate.sizes.clone();
-    let again = missed.figure(candidate.again.value).named("predicted with the measured term");
+    let again = candidate.exactly(missed).named("predicted with the measured term");
     let why = if candidate.is_again { ", but is the same work measured again" } else { "" };
     statement!("{sizes}, which would make the prediction {again}{why}", sizes, again)
 }
@@ -230,19 +250,25 @@ fn exit(missed: &Missed, known: &Known) -> Option<Statement> {
     })
 }
 
+/// A variation below which two frequencies differ by the rounding of their arithmetic alone.
+const UNSEEN: f64 = 1e-9;
+
 /// The core's frequency, if the cost follows it and it varied less than the result differs from its prediction.
 fn frequency(missed: &Missed) -> Option<Statement> {
     missed.result.core_cycles.as_ref()?;
     let (low, high) = missed.result.disturbance.core_hz.filter(|(low, _)| *low > 0.0)?;
     (high / low < missed.distance()).then(|| {
-        let varied =
-            Found::bare(high / low - 1.0, Dimension::Share).named("variation of the core's frequency");
-        statement!("the core's frequency (in the trials of this point it varied by {varied})", varied)
+        let varied = high / low - 1.0;
+        if varied < UNSEEN {
+            return "the core's frequency (in the trials of this point no change of it shows)".into();
+        }
+        let varied = Found::bare(varied, Dimension::Share).named("variation of the core's frequency");
+        statement!("the core's frequency (in the trials of this point it varied by {varied} at most)", varied)
     })
 }
 
-/// Other work on the CPU, if it took less of the time than is missing. The look before the observations does not see what makes work wait
-/// that sleeps, so nothing is excluded where a loop on some CPU lost much of its time.
+/// Other work on the CPU, if it took so little of the time that the result would be a miss without it. The look before the observations does
+/// not see what makes work wait that sleeps, so nothing is excluded where a loop on some CPU lost much of its time.
 fn others(missed: &Missed, known: &Known) -> Option<Statement> {
     if missed.place().0 == other_work::EXPERIMENT || other_work::most_lost(known).is_some() {
         return None;
@@ -250,7 +276,8 @@ fn others(missed: &Missed, known: &Known) -> Option<Statement> {
     // Busy processes that belong to the point begin after that look.
     let is_beside_its_own = missed.result.point.number_of("busy").is_some_and(|busy| busy > 0);
     let lost = missed.result.disturbance.lost_share.filter(|lost| *lost >= 0.0 && !is_beside_its_own)?;
-    (lost < 1.0 - 1.0 / missed.distance()).then(|| {
+    // Without it the result would still be a miss.
+    ((1.0 - lost) * missed.distance() > FAIR).then(|| {
         if lost == 0.0 {
             return "other work on the CPU (none was seen just before the observations)".into();
         }
@@ -281,8 +308,8 @@ pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> 
     let is_more = beyond.ends().is_some_and(|(low, _)| low > missed.prediction.total());
     is_more.then(|| {
         statement!(
-            " Most of what is missing may be in entering and leaving the kernel: a clock's reading by system call enters it as well, and takes \
-             {beyond} more than one by the library, its own work in the kernel included.",
+            " Part of what is missing may be in entering and leaving the kernel: a reading of the coarse clock by system call enters it as well, and \
+             takes {beyond} more than one by the library, its own work in the kernel included.",
             beyond = beyond.named("a clock's reading by system call beyond one by the library")
         )
     })
@@ -336,7 +363,9 @@ fn in_entry_or_exit(missed: &Missed, machine: &Machine) -> Vec<String> {
         .filter_map(|name| Some((name, in_force(mitigations.get(name)?)?)))
         .map(|(name, remedy)| format!("{remedy} ({name})"))
         .collect();
-    names.extend(machine.nested().map(|word| format!("the hypervisor of a nested guest ({word})")));
+    names.extend(
+        machine.nested().map(|word| format!("the hypervisor of a guest that is probably nested ({word})")),
+    );
     names
 }
 

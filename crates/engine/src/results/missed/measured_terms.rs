@@ -169,7 +169,11 @@ pub(super) fn of(term: &Term, missed: &Missed, figures: Figures) -> Option<Measu
     let known = figures.supported;
     let of_the_set = set_loads::of(term, missed, known);
     let measured = of_the_set.or_else(|| by_rule(term, missed, figures))?;
-    let comparable = measured.each.dimension == missed.measured.dimension && measured.each.value > 0.0;
+    // Of what has several levels and is computed, nothing tells what it is at each.
+    let each = measured.each;
+    let is_of_levels = each.is_of_one_state() && each.is_mixture;
+    let is_positive = each.in_each_state().iter().all(|each| each.value > 0.0);
+    let comparable = each.dimension == missed.measured.dimension && is_positive && !is_of_levels;
     comparable.then_some(measured)
 }
 
@@ -230,7 +234,8 @@ fn beyond(points: Selector, known: &Known) -> Option<Found> {
 
 /// A difference above zero, unless part of it is what a neighbour on the core costs.
 fn of_one_state(more: Found) -> Option<Found> {
-    (more.value > 0.0 && more.is_of_one_core_state()).then_some(more)
+    let is_more = more.in_each_state().iter().all(|more| more.value > 0.0);
+    (is_more && more.is_of_one_core_state()).then_some(more)
 }
 
 /// Waking an idle CPU, by an operation of another experiment than this, and by which.

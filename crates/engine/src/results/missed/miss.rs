@@ -5,8 +5,9 @@ use crate::results::accuracy::{FAIR, distance};
 use crate::results::by_end::{self, WholeRun};
 use crate::results::{CoreState, PointResult, PredictionNearness};
 use fathom_core::experiment::{
-    CoreUse, Excess, Found, Known, Point, Prediction, Source, Statement, statement,
+    CoreUse, Dimension, Excess, Found, Known, Point, Prediction, Source, Statement, statement,
 };
+use fathom_core::quantity::Unit;
 
 /// A result that missed, with its prediction.
 pub(super) struct Missed<'run> {
@@ -22,6 +23,11 @@ impl<'run> Missed<'run> {
         let factor = result.factor().filter(|_| result.nearness(FAIR) == Some(PredictionNearness::Beyond))?;
         let measured = result.figure()?;
         Some(Missed { result, prediction: result.prediction.as_ref()?, measured, factor })
+    }
+
+    /// What is judged: the measured value, of a machine in several states that of the one with the most.
+    pub(super) fn judged(&self) -> Found {
+        Found { measured: self.measured.leading(), is_mixture: false, states: None, ..self.measured }
     }
 
     pub(super) fn distance(&self) -> f64 {
@@ -105,10 +111,19 @@ impl<'run> Missed<'run> {
         self.measured.minus(self.figure(self.prediction.total()))
     }
 
+    /// At which distance of the CPUs it was measured, if that is not the one of which sentences speak.
+    fn apart(&self) -> Option<Statement> {
+        let distance = self.result.cpu_distance.as_ref();
+        let distance = distance.filter(|distance| distance.of_several && !distance.is_usual())?;
+        let line = Found::bare(distance.at.line_ns, Dimension::Of(Unit::Nanoseconds));
+        Some(statement!(" (CPUs {line} apart)", line = line.named("a line while it was measured")))
+    }
+
     /// `point: measured, predicted`.
     pub(super) fn summary(&self) -> Statement {
         statement!(
-            "{point}: {measured} measured, {predicted} predicted",
+            "{point}{apart}: {measured} measured, {predicted} predicted",
+            apart = self.apart(),
             point = Statement::point(&self.result.experiment, &self.result.point),
             measured = self.measured.named("measured"),
             predicted = self.figure(self.prediction.total()).named("predicted")

@@ -5,11 +5,13 @@
 //! - The prediction, with that measurement in it, agrees with the result: their intervals overlap, and the one holds the other's value.
 //! - The measurement changes the prediction significantly: without that, it explains nothing.
 //! - It does not take longer by itself than the whole of which it is a part.
+//! - All this is true at each level at which it was measured, where there were several: their median is of none.
 //!
 //! How far the measurement is from the value that the prediction used excludes nothing: a published figure may be of a machine on
 //! which the mechanism costs a tenth, as an exit to a hypervisor that is a guest itself.
 //!
-//! The first candidate of which all this is true is the cause, and the only one. Without one the miss may lie in one assumed term, which
+//! The first candidate of which all this is true is the cause, and the only one. Without one it may be the distance of the two CPUs, if the
+//! value at another of them is near its prediction, or the miss may lie in one assumed term, which
 //! what was measured bounds, or the experiment knows what makes such results exceed their predictions, which is then called probable.
 //! Otherwise it is not explained, and the candidates are listed with the measurement that excludes each.
 //! Whether something that the run cannot separate took part (mitigations, a paravirtual hypervisor) is said as such.
@@ -20,6 +22,7 @@ mod foreign_terms;
 mod measured_terms;
 mod miss;
 mod nearer_cpus;
+mod other_distance;
 mod overstated;
 #[cfg(test)]
 mod parts_of_misses;
@@ -35,6 +38,7 @@ use super::{Explanation, PointResult};
 use candidate::MissCandidate;
 use fathom_core::experiment::{Excess, Finding, Found, Known, Levels, Point};
 use miss::Missed;
+use other_distance::DistanceHit;
 use overstated::Overstated;
 
 /// The findings about all misses of a run.
@@ -53,16 +57,26 @@ struct Judged<'run> {
     cause: Option<MissCandidate>,
     /// The candidates that account for nothing.
     rejected: Vec<MissCandidate>,
-    /// The assumed term in which the miss lies, if it has no cause.
+    /// The value at another distance of the CPUs that is near its prediction, if the miss has no cause.
+    elsewhere: Option<DistanceHit>,
+    /// The assumed term in which the miss lies, if it has neither.
     overstated: Option<Overstated>,
-    /// What the experiment knows to exceed its prediction, if it has neither.
+    /// What the experiment knows to exceed its prediction, if it has none of these.
     excess: Option<Excess>,
 }
 
 impl<'run> Judged<'run> {
     /// A miss for which no candidate is judged.
     fn without_candidates(missed: Missed<'run>, explanation: Explanation) -> Self {
-        Judged { missed, explanation, cause: None, rejected: vec![], overstated: None, excess: None }
+        Judged {
+            missed,
+            explanation,
+            cause: None,
+            rejected: vec![],
+            elsewhere: None,
+            overstated: None,
+            excess: None,
+        }
     }
 }
 
@@ -85,12 +99,21 @@ pub fn explain(names: &[&str], points: &mut [PointResult], figures: Figures) -> 
     let reason = |point| {
         let judged = judge(Missed::of(point)?, figures);
         let mut because = sentences::because(&judged, figures);
+        let mut part = sentences::explained_part(&judged);
         because.place(is_ambiguous);
-        Some((judged.explanation, because))
+        if let Some(part) = &mut part {
+            part.place(is_ambiguous);
+        }
+        Some((judged.explanation, because, part))
     };
     let reasons: Vec<_> = points.iter().map(reason).collect();
     for (point, reason) in points.iter_mut().zip(reasons) {
-        (point.explanation, point.because) = reason.unzip();
+        let Some((explanation, because, part)) = reason else {
+            (point.explanation, point.because, point.explained_part) = (None, None, None);
+            continue;
+        };
+        (point.explanation, point.because) = (Some(explanation), Some(because));
+        point.explained_part = part;
     }
     let judged: Vec<Judged> =
         points.iter().filter_map(Missed::of).map(|missed| judge(missed, figures)).collect();
@@ -116,24 +139,30 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     }
     // What takes longer by itself than the whole was measured with more around it: as a part of this it is neither cause nor near it.
     let mut rejected = candidate::all(&missed, figures);
-    rejected.retain(|candidate| candidate.is_of_input() || !candidate.exceeds(&missed));
-    let cause = rejected.iter().position(|candidate| candidate.accounts_for(&missed));
+    let is_too_long = |one: &MissCandidate| one.is_at_each_level(|one| one.exceeds(&missed));
+    rejected.retain(|candidate| candidate.is_of_input() || !is_too_long(candidate));
+    let is_cause = |one: &MissCandidate| one.is_at_each_level(|one| one.accounts_for(&missed));
+    let cause = rejected.iter().position(is_cause);
     let cause = cause.map(|place| rejected.remove(place));
     if cause.is_none() && missed.is_near_by_end(figures.whole) {
         return Judged::without_candidates(missed, Explanation::NotCertain);
     }
     // Of a term that the same experiment measures it would be untrue that this run does not measure it.
-    let is_again = rejected.iter().any(|candidate| candidate.is_again && candidate.lands_on(&missed));
-    let overstated = overstated::of(&missed, figures).filter(|_| cause.is_none() && !is_again);
-    let is_open = cause.is_none() && overstated.is_none();
+    let lands = |one: &MissCandidate| one.at_each_level().iter().any(|one| one.lands_on(&missed));
+    let is_again = rejected.iter().any(|candidate| candidate.is_again && lands(candidate));
+    let elsewhere = DistanceHit::of(&missed).filter(|_| cause.is_none());
+    let is_open = cause.is_none() && elsewhere.is_none();
+    let overstated = overstated::of(&missed, figures).filter(|_| is_open && !is_again);
+    let is_open = is_open && overstated.is_none();
     let excess = is_open.then(|| missed.exceeded_for(figures)).flatten();
     let explanation = match (&cause, &overstated, &excess) {
         (Some(cause), ..) => {
             Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes }
         }
+        _ if elsewhere.is_some() => Explanation::Distance,
         (None, Some(term), _) => Explanation::Overstated { term: term.name.clone() },
         (None, None, Some(excess)) => Explanation::Probable { cause: excess.cause.clone() },
         (None, None, None) => Explanation::NotExplained,
     };
-    Judged { missed, explanation, cause, rejected, overstated, excess }
+    Judged { missed, explanation, cause, rejected, elsewhere, overstated, excess }
 }

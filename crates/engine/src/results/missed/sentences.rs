@@ -33,6 +33,10 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
             assumed
         )
     });
+    let at_distance = (tally.at_distance > 0).then(|| {
+        let number = counted(tally.at_distance, "misses at one distance of the CPUs");
+        statement!("{number} missed at one distance of the two CPUs and not at another, ", number)
+    });
     let uncertain = (tally.uncertain > 0).then(|| {
         let uncertain = counted(tally.uncertain, "misses not certain");
         statement!(
@@ -44,9 +48,10 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {assumed}{probable}{uncertain}{in_doubt}{rest} are not explained.",
+             {explained}, {at_distance}{assumed}{probable}{uncertain}{in_doubt}{rest} are not explained.",
             missed = counted(tally.all(), "predictions missed"),
             explained = counted(tally.explained, "misses explained"),
+            at_distance,
             assumed,
             probable,
             uncertain,
@@ -184,9 +189,10 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             shown = shown(miss),
             parts = parts(miss)
         ),
-        (_, None) => match &miss.overstated {
-            Some(term) => term.because(),
-            None => not_explained(miss, figures),
+        (_, None) => match (&miss.elsewhere, &miss.overstated) {
+            (Some(elsewhere), _) => elsewhere.because(),
+            (None, Some(term)) => term.because(),
+            (None, None) => not_explained(miss, figures),
         },
     }
 }
@@ -212,8 +218,8 @@ fn alone_or_by_end(missed: &Missed, figures: Figures) -> Statement {
         input = input.map(|input| statement!(
             " {sizes}; from what its inputs are by the end of the run the prediction is {again}, {reach} a factor of {FAIR} of the result.",
             sizes = capitalized(&input.sizes),
-            reach = if missed.is_near(input.again.value) { "within" } else { "and with the result's interval it may be within" },
-            again = missed.figure(input.again.value).named("predicted by the end of the run")
+            reach = if input.is_at_each_level(|input| missed.is_near(input.again.value)) { "within" } else { "and with the result's interval it may be within" },
+            again = input.exactly(missed).named("predicted by the end of the run")
         ))
     )
 }
@@ -222,7 +228,7 @@ fn alone_or_by_end(missed: &Missed, figures: Figures) -> Statement {
 fn input_by_now(miss: &Judged, figures: Figures) -> Option<Statement> {
     let input = changed_input(&miss.missed, figures)?;
     let missed = &miss.missed;
-    let off = |predicted: f64| distance(missed.measured.value / predicted);
+    let off = |predicted: f64| distance(missed.judged().value / predicted);
     let is_nearer = off(input.again.value) < off(missed.prediction.total());
     let moved = input.changes.is_some_and(|changes| changes > CLOSE) && is_nearer;
     moved.then(|| statement!(" Its input has changed: {sizes}.", sizes = input.sizes.clone()))
@@ -233,6 +239,12 @@ fn parts(miss: &Judged) -> Option<Statement> {
     let parts = Statement::joined(excluded::parts(miss), "; ");
     let parts = parts.map(|parts| statement!(" Takes part, but does not account for all: {parts}.", parts));
     Statement::joined(parts.into_iter().chain(excluded::possible_neighbour(miss)), "")
+}
+
+/// The parts of a miss that the run measured, where the rest is not explained; `None` of another, or without one.
+pub(super) fn explained_part(miss: &Judged) -> Option<Statement> {
+    let is_open = matches!(miss.explanation, Explanation::NotExplained);
+    Statement::joined(excluded::parts(miss).into_iter().filter(|_| is_open), "; ")
 }
 
 fn not_explained(miss: &Judged, figures: Figures) -> Statement {
@@ -246,7 +258,14 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let near = Statement::joined(excluded::near(miss), "; ");
     let near =
         near.map(|list| statement!(" Near the measured value, but beyond its interval: {list}.", list));
-    let why = match miss.missed.measured.interval {
+    let open = Statement::joined(excluded::open(miss), "; ");
+    let open = open.map(|list| {
+        statement!(
+            " Neither the cause nor excluded, because it was measured at several levels: {list}.",
+            list
+        )
+    });
+    let why = match miss.missed.judged().interval {
         Some(_) if near.is_some() => "Not explained within its interval.",
         Some(_) => "Not explained.",
         None => "Not explained: the result has no interval, so no cause can be confirmed.",
@@ -261,6 +280,7 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         Some(list) => statement!(" Excluded: {list}.", list),
         None if possible.is_some()
             || near.is_some()
+            || open.is_some()
             || parts.is_some()
             || inputs.is_some()
             || entry.is_some() =>
@@ -283,11 +303,12 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
-        "{why}{published}{entry}{possible}{near}{parts}{inputs}{excluded}{foreign}{inseparable}",
+        "{why}{published}{entry}{possible}{near}{open}{parts}{inputs}{excluded}{foreign}{inseparable}",
         published,
         entry,
         possible,
         near,
+        open,
         parts,
         inputs,
         excluded,

@@ -180,8 +180,11 @@ fn beyond_last(shown: &ShownCurve, limits: &[Limit], along: Along) -> Option<Sta
             noun = along.noun
         )
     };
+    let first = shown.curve.iter().find(|point| point.0 >= reached).and_then(|point| point.2);
+    // A level whose points are apart is not flat, however wide its own interval is.
+    let most = first.map_or(last.value, |first| last.value.min(first.high));
     let rising =
-        shown.curve.last().filter(|(_, _, interval)| interval.is_some_and(|of| of.low > ABOVE * last.value));
+        shown.curve.last().filter(|(_, _, interval)| interval.is_some_and(|of| of.low > ABOVE * most));
     let rising = rising.map(|largest| statement!(", and not flat: {of}", of = point(largest, "the largest")));
     let before = shown.curve.iter().rev().find(|point| point.0 < reached);
     let is_of_a_level = |at: f64| {
@@ -193,7 +196,7 @@ fn beyond_last(shown: &ShownCurve, limits: &[Limit], along: Along) -> Option<Sta
         .map(|last| statement!(", before which a load takes {of}", of = point(last, "the last before it")));
     Some(statement!(
         "{beyond}: {value}, from {from}{noun} on{transition}{rising}",
-        value = value(last, beyond, shown.core),
+        value = value(&last, beyond, shown.core),
         from = Found::exact(reached.exp2().round(), along.dimension).named(&format!("{beyond}, from")),
         noun = along.noun,
         transition,

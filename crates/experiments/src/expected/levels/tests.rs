@@ -31,6 +31,32 @@ fn memory_begins_where_no_point_takes_less_than_it_and_what_is_before_is_a_trans
     assert!(sharp.contains("memory: {") && !sharp.contains("before which"), "{sharp}");
 }
 
+/// Memory "154 ns (114 to 209)" of sets that took 135, 160 and 170 ns, each known well enough to tell them apart.
+#[test]
+fn memory_whose_sets_are_apart_is_not_flat() {
+    let said = |last: f64| {
+        let mut points: Vec<CurvePoint> = (0..17)
+            .map(|nth| (16.0 + 0.25 * f64::from(nth), 4.0, Some(Interval { low: 3.9, high: 4.1 })))
+            .collect();
+        let within = |by: f64, ns: f64| Some(Interval { low: ns - by, high: ns + by });
+        let sets = [
+            (8.0, 142.0),
+            (30.0, 150.0),
+            (40.0, 155.0),
+            (40.0, 155.0),
+            (40.0, 155.0),
+            (30.0, 155.0),
+            (4.0, last),
+        ];
+        let sets = sets.iter().enumerate();
+        points.extend(sets.map(|(nth, (by, ns))| (20.5 + 0.25 * nth as f64, *ns, within(*by, *ns))));
+        text(&limits(&[20]), &LevelCurve { points, core: None, alone: vec![] })
+    };
+    let (rising, flat) = (said(170.0), said(150.0));
+    assert!(rising.contains("memory: {") && rising.contains("and not flat: {170}"), "{rising}");
+    assert!(flat.contains("memory: {") && !flat.contains("not flat"), "{flat}");
+}
+
 /// A wide interval does not make memory of a set whose median is far below it.
 #[test]
 fn memory_begins_with_a_set_that_takes_as_long() {
@@ -46,6 +72,27 @@ fn memory_begins_with_a_set_that_takes_as_long() {
     let shown = levels(&limits(&[20]), &LevelCurve { points, core: None, alone: vec![] });
     let from = shown.last().and_then(|level| level.from).expect("memory");
     assert!((from.log2() - 20.5).abs() < 1e-6, "{from}");
+}
+
+/// Memory "117 ns, from 24 MiB on", where the sets from there on took 126 to 156.
+#[test]
+fn the_time_of_memory_is_of_the_sets_that_it_is_said_of() {
+    let mut points: Vec<CurvePoint> = (0..17)
+        .map(|nth| (16.0 + 0.25 * f64::from(nth), 4.0, Some(Interval { low: 3.9, high: 4.1 })))
+        .collect();
+    let mib = |size: f64| 20.0 + size.log2();
+    points.extend([
+        (mib(12.0), 75.1, Some(Interval { low: 40.8, high: 106.0 })),
+        (mib(16.0), 86.4, Some(Interval { low: 51.7, high: 124.7 })),
+        (mib(24.0), 132.9, Some(Interval { low: 101.2, high: 140.6 })),
+        (mib(32.0), 126.5, Some(Interval { low: 113.9, high: 142.0 })),
+        (mib(64.0), 150.3, Some(Interval { low: 128.0, high: 161.1 })),
+        (mib(128.0), 156.2, Some(Interval { low: 151.4, high: 160.5 })),
+    ]);
+    let shown = levels(&limits(&[20]), &LevelCurve { points, core: None, alone: vec![] });
+    let memory = shown.last().expect("memory");
+    assert!(memory.from.is_some_and(|from| (from.log2() - mib(24.0)).abs() < 1e-6), "{:?}", memory.from);
+    assert!((126.5..156.2).contains(&memory.value), "{}", memory.value);
 }
 
 #[test]

@@ -242,20 +242,20 @@ fn entered(known: &Known) -> Option<Finding> {
         intercept.ends()?;
         if let Some(most) = intercept.at_most() {
             let most = most.named("what the line leaves at no iteration, at most");
-            return Some(statement!("; the line leaves nothing certain there, at most {most}", most));
+            return Some(statement!("; the line through the longer ones begins there at nothing certain, {most} at most", most));
         }
         if !intercept.is_positive() {
             return Some(
-                "; the line lies below zero there, so it does not hold for the shortest loops".into(),
+                "; the line through the longer ones lies below zero there, so it does not hold for the shortest".into(),
             );
         }
-        let judged = if intercept.differs_from(&none) == Some(true) {
-            "by which short loops differ from it"
-        } else {
-            "not significantly different from that"
+        let judged = match intercept.differs_from(&none) {
+            Some(true) if intercept.value > none.value => "more than that: short loops take less than it says",
+            Some(true) => "less than that: short loops take more than it says",
+            _ => "not significantly different from that",
         };
         Some(statement!(
-            "; the line leaves {intercept} there, {judged}",
+            "; the line through the longer ones begins at {intercept} there, {judged}",
             intercept = intercept.named("what the line leaves at no iteration")
         ))
     });
@@ -416,9 +416,15 @@ mod tests {
             Some(Measured { value: f64::midpoint(low, high), interval: Some(Interval { low, high }) })
         };
         assert!(told(None).ends_with("costs {0.4}."));
-        assert!(told(line(-44.0, 28.0)).ends_with("; the line leaves nothing certain there, at most {28}."));
-        assert!(told(line(-9.0, -1.0)).contains("the line lies below zero there"));
-        assert!(told(line(5.0, 17.0)).contains("{11} there, by which short loops differ from it"));
+        assert!(
+            told(line(-44.0, 28.0)).ends_with(
+                "; the line through the longer ones begins there at nothing certain, {28} at most."
+            )
+        );
+        assert!(told(line(-9.0, -1.0)).contains("ones lies below zero there"));
+        assert!(
+            told(line(5.0, 17.0)).contains("begins at {11} there, more than that: short loops take less")
+        );
         assert!(told(line(0.1, 16.5)).contains("{8.3} there, not significantly different from that"));
     }
 

@@ -179,7 +179,7 @@ fn beyond_ticks(known: &Known, cpu: u64, lost: &Found) -> Option<Statement> {
     let gap = of(GAP)?;
     // A tick takes several exits where there is a hypervisor: what is shorter than one of them is none.
     let exit = timing_overhead::measured_exit(known).map(|exit| Found::exact(exit.value, gap.dimension));
-    let exit = exit.filter(|exit| gap.ends().map_or(gap.value, |(_, high)| high) < exit.value);
+    let exit = exit.filter(|exit| gap.upper_end() < exit.value);
     let are_no_ticks = exit.map(|exit| {
         statement!(
             " The median gap of CPU {cpu}, {gap}, is shorter than one exit to the hypervisor, {exit}, of which a tick takes several: most \

@@ -189,7 +189,7 @@ fn with_a_program(known: &Known) -> Option<Finding> {
         let time = if time.is_of_the_state_of(&process) {
             time.beside(process, measure, "fork alone")
         } else {
-            time.named(measure).into()
+            statement!("{time}, not compared: of another state of the core", time = time.named(measure))
         };
         Some(statement!("{measure} {time}", measure, time))
     });

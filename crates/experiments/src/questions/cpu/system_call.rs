@@ -194,12 +194,8 @@ impl Experiment for SystemCall {
         } else if EMPTY.contains(&service.name) {
             prediction = mode_switch::predicted(known);
         } else if service.system_calls > 0.0 {
-            let mut switch = mode_switch::measured_or_predicted(measured_entry(known), known);
-            // The two mode switches are hardware; a mitigation such as page-table isolation adds its cost to them.
-            switch.value /= 2.0;
-            prediction = prediction
-                .hardware("mode switches, in and out", 2.0 * service.system_calls, switch)
-                .being(TermEvent::KernelEntry);
+            let entered = ("entering the kernel", service.system_calls);
+            prediction = mode_switch::entering(prediction, entered, measured_entry(known), known);
         }
         let work = Basis::assumed(service.work_ns, "estimated from the path in the kernel");
         let prediction = prediction.software(service.why, 1.0, work);

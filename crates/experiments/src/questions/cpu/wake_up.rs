@@ -55,17 +55,15 @@ impl Experiment for WakeUp {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         // A timerfd is exact whatever the slack (timerfd_create(2) does not mention it).
         let slack = if point.name(&TIMER) == "timerfd" { 0.0 } else { point.number(&SLACK) as f64 };
-        let entry = kernel_service::entry(known);
         let woken = context_switch::idle_cpu(known);
         let what = context_switch::as_in_hand_overs("the timer's interrupt reaches a sleeping CPU");
         let reached = Prediction::new().hardware(&what, 1.0, woken).being(TermEvent::WakeUp);
-        Ok(context_switch::after_idling(reached, point.number(&SLEEP), known)
-            .software("system calls", 2.0, entry)
-            .software(
-                "timer slack, used in full when nothing else wakes the CPU",
-                1.0,
-                Basis::fact(slack, "the slack set with prctl"),
-            ))
+        let idled = context_switch::after_idling(reached, point.number(&SLEEP), known);
+        Ok(kernel_service::entering(idled, "system calls", 2.0, known).software(
+            "timer slack, used in full when nothing else wakes the CPU",
+            1.0,
+            Basis::fact(slack, "the slack set with prctl"),
+        ))
     }
 
     fn exceeded_for(&self, point: &Point, known: &Known) -> Option<Excess> {

@@ -79,9 +79,8 @@ impl Experiment for Metadata {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let operation = point.name(&OPERATION);
-        let entered = Prediction::new()
-            .software("entering the kernel", calls(operation), kernel_service::entry(known))
-            .being(TermEvent::KernelEntry);
+        let entered =
+            kernel_service::entering(Prediction::new(), "entering the kernel", calls(operation), known);
         let (work, ns) = match operation {
             STAT | MISSING => ("a path of four names looked up, and attributes copied", Some(400.0)),
             OPEN => ("a path of four names looked up, a file object made and released", Some(900.0)),

@@ -22,8 +22,10 @@ static ABOUT: About = About {
     question: "Does a storage device keep its speed under continuous load?",
     operation: "one block read or written past the page cache, of many without a pause",
     method: "The direct requests of `read` and `write` (O_DIRECT) continue for a second, and the number completed is \
-             recorded at the end of every twentieth of the trial: the first twentieth shows what a short trial would \
-             measure, the second half shows the sustained speed. Cloud disks and control-group limits often allow a \
+             recorded at the end of every twentieth of the trial: the first twentieth shows the speed at the \
+             beginning, the second half the sustained speed. Both are means, the time over the number of requests: \
+             where some take several times as long as most, they are above the median of single requests that \
+             `read` gives. Cloud disks and control-group limits often allow a \
              burst and then throttle; the write cache of a solid-state disk fills. With 32 requests in flight the \
              figure is the time from one completion to the next, the inverse of the device's rate in requests a \
              second.",
@@ -151,7 +153,7 @@ impl Experiment for Sustained {
                 requests
             )
         };
-        requests.map(finding).into_iter().collect()
+        requests.map(finding).into_iter().chain(beside_short_trials(known)).collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {
@@ -161,6 +163,25 @@ impl Experiment for Sustained {
     fn time_limit(&self, point: &Point) -> Duration {
         Duration::from_secs(90) + 4 * Duration::from_nanos(point.number(&LASTING))
     }
+}
+
+/// The sustained random read beside that of short trials, where they certainly differ: the first twentieth of a second may be as slow as the
+/// rest.
+fn beside_short_trials(known: &Known) -> Option<Finding> {
+    let sustained = Point::new().named(&REQUEST, RANDOM_READ).with(&LASTING, lasting::USUAL);
+    let sustained = known.found(ABOUT.name, &sustained.named(&FIGURE, lasting::SUSTAINED))?;
+    let short = known.found("filesystem/read", &read::direct_point(true))?;
+    let is_apart = sustained.differs_from(&short) == Some(true) && !sustained.is_mixture && !short.is_mixture;
+    is_apart.then(|| {
+        finding!(
+            Question::Experiment,
+            "A random read takes {sustained_time} in the second half, {times} times the {short} of short trials (filesystem/read): a mean beside a \
+             median, and at another time.",
+            sustained_time = sustained.named("random read, second half"),
+            short = short.named("random read, short trials"),
+            times = sustained.over(short).named("random read, second half over short trials")
+        )
+    })
 }
 
 /// Does one request, or waits for the next completion, and returns the number of requests done.
@@ -196,4 +217,26 @@ fn requests<'site>(request: &str, site: &'site Site) -> Result<(Act<'site>, Rc<C
         Ok(1)
     };
     Ok((Box::new(act), read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sustained_read_that_differs_from_short_ones_stands_beside_them() {
+        let machine = fathom_described::machine();
+        let said = |sustained: f64| {
+            let mut known = Known::new(&machine, None);
+            let found = |ns| fathom_described::found_within(0.02, ns, Unit::Nanoseconds);
+            let point = Point::new().named(&REQUEST, RANDOM_READ).with(&LASTING, lasting::USUAL);
+            known.learn(ABOUT.name, &point.named(&FIGURE, lasting::SUSTAINED), found(sustained));
+            known.learn("filesystem/read", &read::direct_point(true), found(40e3));
+            beside_short_trials(&known).map(|finding| finding.statement.plain())
+        };
+        assert!(said(48e3).is_some_and(|text| {
+            text.contains("takes {48000} in the second half, {1.2} times the {40000} of short trials")
+        }));
+        assert_eq!(said(40.2e3), None, "no difference is shown");
+    }
 }

@@ -105,9 +105,7 @@ impl Experiment for Write {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let bytes = point.number(&BLOCK) as f64;
-        let calls = Prediction::new()
-            .software("entering the kernel", calls(point), kernel_service::entry(known))
-            .being(TermEvent::KernelEntry);
+        let calls = kernel_service::entering(Prediction::new(), "entering the kernel", calls(point), known);
         let device = |prediction: Prediction, times, what| {
             prediction.hardware(what, times, read::request(known)).hardware(
                 "the bytes beyond a small block's, at the device's rate",

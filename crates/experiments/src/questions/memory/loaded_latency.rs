@@ -67,6 +67,10 @@ static ABOUT: About = About {
             &[("load", At::Name("read")), ("figure", At::Name("latency")), ("delay", At::Least)],
         ),
     ])
+    .clauses(&[Clause::of("what a load takes while others read at full speed", |point, _| {
+        point.name(&LOAD) == Kind::Read.name() && point.number(&DELAY) == 0
+    })
+    .at_each_distance()])
     .against(against),
 };
 
@@ -136,7 +140,8 @@ impl Experiment for LoadedLatency {
             let one = parallel_bandwidth::one_thread(kernel, known);
             let what = "the bandwidth of one thread alone, for the share of time in which it neither pauses nor, after a pause, waits for \
                         the first line";
-            return Ok(Prediction::new().hardware(what, busy * point.number(&LOAD_THREADS) as f64, one));
+            let what = parallel_bandwidth::of_one(what, &one);
+            return Ok(Prediction::new().hardware(&what, busy * point.number(&LOAD_THREADS) as f64, one));
         }
         let queue = Basis::published(
             idle.value,

@@ -274,9 +274,9 @@ fn never_faulting(major: Found, known: &Known) -> Option<Finding> {
     let (nearest, furthest) = (curve.first()?.0, curve.last()?.0);
     Some(finding!(
         Question::Experiment,
-        "With default read-ahead, accesses {nearest} to {furthest} apart take {least} to {most} in the median, less than the \
+        "With default read-ahead, accesses {nearest} to {furthest} apart take {least} to {most}, less than the \
          {major} of a fault that waits for the device. An access either finds a page that an earlier one has read or waits for the \
-         device, and the medians are over both kinds.",
+         device, and these times are over both kinds.",
         nearest = declared::size(nearest),
         furthest = declared::size(furthest),
         least = least.named("access, the quickest stride"),

@@ -85,9 +85,7 @@ impl Experiment for MappingCalls {
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let pages = point.number(&SIZE) as f64 / Pages::Base.bytes() as f64;
-        let call = Prediction::new()
-            .hardware("entering the kernel", 1.0, kernel_service::entry(known))
-            .being(TermEvent::KernelEntry);
+        let call = kernel_service::entering(Prediction::new(), "entering the kernel", 1.0, known);
         let with_pages = |what, ns: f64, page, page_ns: f64| {
             kernel_service::assumed(
                 kernel_service::assumed(call.clone(), what, ns, known),

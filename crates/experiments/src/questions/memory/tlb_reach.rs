@@ -10,7 +10,7 @@ use crate::expected::hierarchy;
 use crate::expected::level_curve::LevelCurve;
 use crate::expected::levels::{self, Along, Limit};
 use fathom_core::prelude::*;
-use fathom_core::statistics::CurvePoint;
+use fathom_core::statistics::{CurvePoint, Interval};
 use std::rc::Rc;
 
 const LINES: Parameter =
@@ -244,8 +244,14 @@ fn translation(known: &Known) -> LevelCurve {
     let (spread, packed) = (of_layout(SPREAD), of_layout(PACKED));
     let nearest = packed.points.iter().map(|point| point.1).reduce(f64::min);
     let added = |(x, y, interval): CurvePoint| {
-        let beside = packed.points.iter().find(|packed| packed.0.total_cmp(&x).is_eq())?;
-        Some((x, y - beside.1 + nearest?, interval))
+        let (_, packed, around) = *packed.points.iter().find(|packed| packed.0.total_cmp(&x).is_eq())?;
+        let own = y - packed + nearest?;
+        // The errors of the two are independent (Zou 2007); that of the nearest is far below both.
+        let ends = interval.zip(around).map(|(spread, around)| Interval {
+            low: own - (y - spread.low).hypot(around.high - packed),
+            high: own + (spread.high - y).hypot(packed - around.low),
+        });
+        Some((x, own, ends))
     };
     let points = spread.points.into_iter().filter_map(added).collect();
     // What a whole load takes is no less than the nearest with what translation adds.
@@ -273,6 +279,23 @@ mod tests {
         let text = told(22.0).expect("a walk that shows");
         assert!(text.contains("adds {2} to a load") && text.contains("and {20} to one of"), "{text}");
         assert_eq!(told(1.0), None, "no cost of translation shows");
+    }
+
+    #[test]
+    fn what_translation_adds_has_the_interval_of_a_difference() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let planted = [(SPREAD, 64, 4.0), (PACKED, 64, 2.0), (SPREAD, 16_384, 38.0), (PACKED, 16_384, 9.0)];
+        let planted = planted.map(|(layout, lines, load)| (point(layout, lines), load));
+        fathom_described::plant(&mut known, &TlbReach, planted);
+        let curve = translation(&known);
+        let (_, added, ends) = curve.points[1];
+        let ends = ends.expect("an interval");
+        assert!((added - (38.0 - 9.0 + 2.0)).abs() < 1e-9, "{added}");
+        assert!(
+            ends.contains(added) && ends.high < 32.0 && ends.low > 30.0,
+            "within that of a load as a whole: {ends:?}"
+        );
     }
 
     #[test]

@@ -85,11 +85,8 @@ impl Experiment for UserFault {
         if point.name(&FILL) == WAITED {
             return Ok(Prediction::new().software("the handler waits", 1.0, delay));
         }
-        let calls = trap(Prediction::new(), known).software(
-            "the handler's read, its next read and its answer: an empty system call each",
-            3.0,
-            kernel_service::entry(known),
-        );
+        let calls = "the handler's read, its next read and its answer: an empty system call each";
+        let calls = kernel_service::entering(trap(Prediction::new(), known), calls, 3.0, known);
         let place = point.placement();
         let handed = match place {
             Placement::OneCpu => known.measured_or_assumed(

@@ -104,7 +104,7 @@ pub fn evidence(others: u64, observed: &Observed) -> Vec<Check> {
     let of_loads = Observed { operations: windows as u64 * WINDOW_LOADS, ..observed.clone() };
     let mut checks = walk::evidence(&of_loads, walk::UNROLLED_MOST);
     checks.push(drawn_evidence(others > 0.0, observed));
-    let claim = "other threads that moved bytes, in the average window";
+    let claim = "number of the other threads that moved bytes, in the mean of all spans of time";
     checks.push(Check::within(claim, observed.ratio(DRAWING, WINDOWS), 0.95 * others, others));
     let claim = "CPUs on which the chase and the other threads ran: one each";
     checks.push(Check::equal(claim, observed.witness(CPUS), others + 1.0));

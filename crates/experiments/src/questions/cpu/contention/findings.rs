@@ -129,9 +129,11 @@ fn each(object: &str, known: &Known) -> Option<Finding> {
     let (own, unfairness) = (figure(OWN)?, figure(UNFAIRNESS)?);
     Some(finding!(
         Question::Experiment,
-        "{object}, {threads} threads: half of a thread's operations end within {own}, their waiting included, and the thread with \
-         fewest operations of a round does {unfairness} less than an equal share.",
+        "{object}, {threads} threads: {end} {own}, their waiting included, and the thread with fewest operations of a round does \
+         {unfairness} less than an equal share.",
         object = capitalize(object),
+        // A median of several states is none.
+        end = if own.is_of_one_state() { "half of a thread's operations end within" } else { "a thread's operations take" },
         own = own.named(&format!("{object}, for its thread")),
         unfairness = unfairness.counted(1e-6, Dimension::Share).named(&format!("{object}, unfairness"))
     ).about(object))

@@ -84,7 +84,9 @@ static ABOUT: About = About {
              one switch. `yield` is `sched_yield` between two processes that do nothing else. `user-level` changes \
              stacks inside one kernel thread and never enters the kernel.",
     caveats: "`start of child` is the method of report 003: from before fork or pthread_create to the child's first \
-              instruction. It measures creation, not a switch. Plain `pipe` figures include the cost of the pipe.",
+              instruction. It measures creation, not a switch. Plain `pipe` figures include the cost of the pipe. Of two \
+              processes the woken one may preempt its waker, which then finds its next turn there and does not sleep: \
+              such a hand-over costs less than one in a ring.",
     version: 4,
     timed: Some(TimedCode { of: "two turns", source: turn::SOURCE, begins: "pub fn rounds<" }),
     parameters: &[MECHANISM, BETWEEN, MEMBERS, WORKING_SET],
@@ -167,9 +169,9 @@ impl Experiment for ContextSwitch {
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
-        let entry = kernel_service::entry(known);
         let calls = |count: f64| {
-            Prediction::new().software("system calls, each a bare entry at least", count, entry.clone())
+            let what = "system calls, each a bare entry at least";
+            kernel_service::entering(Prediction::new(), what, count, known)
         };
         let estimated = |ns| Basis::assumed(ns, "estimated from the path in the kernel");
         Ok(match (point.name(&MECHANISM), point.placement()) {

@@ -154,14 +154,26 @@ fn policies(wake: &str, known: &Known) -> Option<Finding> {
         };
         statement!("of {policy} by {late}", late)
     });
-    let together = if all_are_like { ", not significantly different" } else { "" };
+    let each = Statement::joined(each, "; ")?;
+    if all_are_like {
+        let usual = usual.named(&name(LoadPolicy::Other.name()));
+        return Some(
+            finding!(
+                Question::Experiment,
+                "A {wake} is late beside one process of SCHED_OTHER by {usual}, {each}: no difference shows.",
+                wake,
+                usual,
+                each
+            )
+            .about(wake),
+        );
+    }
     Some(
         finding!(
             Question::Experiment,
-            "Against SCHED_OTHER, a {wake} is late beside one process {each}{together}.",
+            "Against SCHED_OTHER, a {wake} is late beside one process {each}.",
             wake,
-            each = Statement::joined(each, "; ")?,
-            together
+            each
         )
         .about(wake),
     )
@@ -389,7 +401,8 @@ mod tests {
         let alike = [at(LoadPolicy::Other, 20e3), at(LoadPolicy::Batch, 20.1e3), at(LoadPolicy::Idle, 20e3)];
         assert!(
             text(&alike).contains(
-                "of SCHED_BATCH by {20100}; of SCHED_IDLE by {20000}, not significantly different.\n"
+                "A timer is late beside one process of SCHED_OTHER by {20000}, of SCHED_BATCH by {20100}; of SCHED_IDLE by {20000}: no difference \
+                 shows.\n"
             )
         );
     }

@@ -272,7 +272,7 @@ const SHORTEST_IDLE_NS: u64 = 250_000;
 
 /// A waking thread is put before one that has used its share, so that the busy ones cost a switch.
 fn lateness_predicted(busy: f64, known: &Known) -> Prediction {
-    let entered = Prediction::new().software("system calls", 2.0, kernel_service::entry(known));
+    let entered = kernel_service::entering(Prediction::new(), "system calls", 2.0, known);
     if busy > 0.0 {
         let interrupted = entered.hardware(
             "a timer's or another CPU's interrupt of a CPU at work",

@@ -2,11 +2,12 @@
 
 use super::{
     ABOUT, CALL, CPU_TIME, FUTEX, INHERITING, LATENCY, LENGTHS, REQUEUE, SPIN, SpinOrSleep, USUAL, at,
+    spins_in_the_kernel,
 };
 use fathom_core::prelude::*;
 
 pub fn findings(known: &Known) -> Vec<Finding> {
-    [break_even(known), latency(known), further(known)].into_iter().flatten().collect()
+    [break_even(known), latency(known), spun_by_length(known), further(known)].into_iter().flatten().collect()
 }
 
 fn result(way: &str, length: u64, figure: &str, known: &Known) -> Option<Found> {
@@ -20,13 +21,23 @@ pub fn sleeping_wins_from(known: &Known) -> Option<(u64, Found)> {
     let all =
         LENGTHS.into_iter().filter_map(|length| Some((length, result(FUTEX, length, CPU_TIME, known)?)));
     let all: Vec<(u64, Found)> = all.collect();
-    let wins = |(length, time): &(u64, Found)| time.ends().is_some_and(|(_, high)| high < *length as f64);
+    let wins = |(length, time): &(u64, Found)| time.ends().is_some() && most(time) < *length as f64;
     all.iter().find(|wait| wins(wait))?;
     let apart = |(length, time): &(u64, Found)| (*length as f64 / time.value).ln().abs();
     let width = |(_, time): &(u64, Found)| time.ends().map_or(f64::INFINITY, |(low, high)| high / low);
     let nearest = all.iter().map(apart).fold(f64::INFINITY, f64::min);
     let near = all.iter().filter(|wait| apart(wait) <= nearest + AS_NEAR.ln());
     near.min_by(|one, other| width(one).total_cmp(&width(other))).copied()
+}
+
+/// The least that a figure may be, in any of its states.
+fn least(of: &Found) -> f64 {
+    of.in_each_state().iter().map(Found::at_least).fold(f64::INFINITY, f64::min)
+}
+
+/// The most that a figure may be, in any of its states.
+fn most(of: &Found) -> f64 {
+    of.in_each_state().iter().map(Found::upper_end).fold(f64::NEG_INFINITY, f64::max)
 }
 
 /// The factor up to which one length is as near to its CPU time as another.
@@ -45,17 +56,46 @@ fn break_even(known: &Known) -> Option<Finding> {
             time = time.named("CPU time of a wait asleep")
         ));
     };
-    // Of a wait asleep that takes several times there is no one length.
-    if time.is_mixture {
+    // Of a wait asleep that takes times which are not all known there is no length.
+    if time.has_unknown_states() {
         return None;
     }
     Some(finding!(
         Question::Experiment,
         "Sleeping takes less CPU time than spinning in waits longer than {time}: that is what both threads together use for a wait \
-         asleep (of {length}), while a wait spent spinning uses as much as it lasts.",
+         asleep (of {length}), while a wait spent spinning uses as much as it lasts.{sooner}",
         length = of_length(length),
-        time = time.named("CPU time of a wait asleep")
+        time = time.named("CPU time of a wait asleep"),
+        sooner = spinning_answers_sooner(known).unwrap_or_default()
     ))
+}
+
+/// That the answer of a spinning waiter comes sooner after each wait, where it surely does.
+fn spinning_answers_sooner(known: &Known) -> Option<&'static str> {
+    let both = |length| Some([SPIN, FUTEX].map(|way| result(way, length, LATENCY, known)));
+    let all: Vec<[Found; 2]> =
+        LENGTHS.into_iter().filter_map(both).filter_map(|[spun, slept]| Some([spun?, slept?])).collect();
+    let is_sooner = !all.is_empty() && all.iter().all(|[spun, slept]| most(spun) < least(slept));
+    is_sooner.then_some(" The answer of a spinning waiter comes sooner at every length measured.")
+}
+
+/// How late a spinning waiter answers after the shortest and the longest wait, if it is surely later after the longest.
+fn spun_by_length(known: &Known) -> Option<Finding> {
+    let [short, .., long] = LENGTHS;
+    let [first, last] = [short, long].map(|length| result(SPIN, length, LATENCY, known));
+    let (first, last) = (first?, last?);
+    let is_later = first.is_of_one_state() && last.is_of_one_state() && last.value > first.value;
+    let is_certain = last.differs_in_one_core_state(&first) == Some(true);
+    (is_later && is_certain).then(|| {
+        finding!(
+            Question::Experiment,
+            "A spinning waiter answers later after a longer wait: {first} after {short}, {last} after {long}.",
+            first = first.named("latency spinning, shortest wait"),
+            short = of_length(short),
+            last = last.named("latency spinning, longest wait"),
+            long = of_length(long)
+        )
+    })
 }
 
 fn of_length(length: u64) -> Figure {
@@ -122,14 +162,17 @@ fn further(known: &Known) -> Option<Finding> {
         Question::Experiment,
         "Moving a waiter to another futex takes {moved}, and waking it {call}. A thread that waits in the kernel for a mutex with \
          priority inheritance has it {inherited} after it was given back, and one that sleeps on a futex answers after {latency}: \
-         {ratio}. Newer kernels let a waiter for such a mutex spin as long as its owner runs, so that nobody has to be woken.",
+         {ratio}.{spins}",
         moved = moved.named("a waiter moved"),
         call = call.named("a waiter woken"),
         inherited = inherited.named("latency, PI mutex"),
         latency = latency.named("latency, futex"),
-        ratio = inherited.times_as("long", latency, "PI mutex over futex")
+        ratio = inherited.times_as("long", latency, "PI mutex over futex"),
+        spins = if spins_in_the_kernel(known.machine) { SPINS } else { "" }
     ))
 }
+
+const SPINS: &str = " Since Linux 5.15 a waiter for such a mutex spins in the kernel as long as its owner runs, so that nobody has to be woken.";
 
 /// Why a CPU that was idle for as long is woken later than predicted, where a waiter that a futex wakes after that time is as well: both
 /// predictions have the same wake-up.
@@ -188,6 +231,42 @@ mod tests {
         assert!(at_once.contains("longer than {4000}"), "{at_once}");
         let never = text(&[cpu(10_000, 20_000.0)]);
         assert!(never.contains("no more at any length measured"), "{never}");
+    }
+
+    #[test]
+    fn of_a_wait_asleep_that_takes_two_times_there_are_two_lengths() {
+        let machine = fathom_described::machine();
+        let said = |has_more_states, spun: f64| {
+            let mut known = Known::new(&machine, None);
+            let found = |ns| fathom_described::found_within(0.01, ns, Unit::Nanoseconds);
+            let states = Some([13_400.0, 8_840.0].map(|ns| found(ns).measured));
+            let time = Found { is_mixture: true, states, has_more_states, ..found(13_400.0) };
+            known.learn(ABOUT.name, &at(FUTEX, USUAL, CPU_TIME), time);
+            known.learn(ABOUT.name, &at(FUTEX, USUAL, LATENCY), found(20_000.0));
+            known.learn(ABOUT.name, &at(SPIN, USUAL, LATENCY), found(spun));
+            break_even(&known).map(|finding| finding.statement.plain())
+        };
+        let text = said(false, 120.0).expect("both are known");
+        assert!(
+            text.starts_with("Sleeping takes less CPU time than spinning in waits longer than {13400}"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with(" The answer of a spinning waiter comes sooner at every length measured."),
+            "{text}"
+        );
+        assert!(
+            said(false, 20_100.0).is_some_and(|text| text.ends_with("as it lasts.")),
+            "it may be no sooner"
+        );
+        assert_eq!(said(true, 120.0), None, "there are others");
+    }
+
+    #[test]
+    fn a_spinning_waiter_is_later_after_a_longer_wait_only_where_that_is_certain() {
+        let spun = |ns| text(&[(at(SPIN, LENGTHS[0], LATENCY), 95.0), (at(SPIN, LENGTHS[2], LATENCY), ns)]);
+        assert!(spun(140.0).contains("{95} after {10000}, {140} after {1000000}."), "{}", spun(140.0));
+        assert_eq!(spun(95.1), "");
     }
 
     #[test]

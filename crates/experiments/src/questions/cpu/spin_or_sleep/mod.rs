@@ -220,14 +220,11 @@ fn figures(wait: &EndedWait, spins: bool) -> Vec<FigureValue> {
 
 /// Putting a sleeper from one queue into another, without waking it.
 fn requeued(known: &Known) -> Prediction {
-    Prediction::new()
-        .software("entering the kernel", 1.0, kernel_service::entry(known))
-        .being(TermEvent::KernelEntry)
-        .software(
-            "two queues locked, and the waiter moved from one to the other",
-            1.0,
-            known.assumed_cycles(1_000.0, "two hash buckets found and locked, an order of magnitude"),
-        )
+    kernel_service::entering(Prediction::new(), "entering the kernel", 1.0, known).software(
+        "two queues locked, and the waiter moved from one to the other",
+        1.0,
+        known.assumed_cycles(1_000.0, "two hash buckets found and locked, an order of magnitude"),
+    )
 }
 
 /// Since Linux 5.15 who waits first for a mutex with priority inheritance spins in the kernel while the owner runs
@@ -238,17 +235,14 @@ fn spins_in_the_kernel(machine: &Machine) -> bool {
 
 /// A mutex passed to a waiter that spins in the kernel, with so many entries: the owner's call, and half for the waiter's way back.
 fn in_the_kernel(entries: f64, known: &Known) -> Prediction {
-    Prediction::new()
-        .software("entering and leaving the kernel", entries, kernel_service::entry(known))
-        .being(TermEvent::KernelEntry)
-        .software(
-            "the waiter made the owner, which spins in the kernel while the owner runs",
-            1.0,
-            known.assumed_cycles(
-                3_000.0,
-                "the queue of waiters locked and changed by both, an order of magnitude",
-            ),
-        )
+    kernel_service::entering(Prediction::new(), "entering the kernel", entries, known).software(
+        "the waiter made the owner, which spins in the kernel while the owner runs",
+        1.0,
+        known.assumed_cycles(
+            3_000.0,
+            "the queue of waiters locked and changed by both, an order of magnitude",
+        ),
+    )
 }
 
 fn by_waking(figure: &str, length: u64, call: Prediction, known: &Known, hand_over: Basis) -> Prediction {
@@ -256,9 +250,7 @@ fn by_waking(figure: &str, length: u64, call: Prediction, known: &Known, hand_ov
         CALL => call,
         CPU_TIME => slept(call, known),
         _ => context_switch::after_idling(
-            Prediction::new()
-                .software("entering the kernel", 1.0, kernel_service::entry(known))
-                .being(TermEvent::KernelEntry)
+            kernel_service::entering(Prediction::new(), "entering the kernel", 1.0, known)
                 .software(
                     &context_switch::as_in_hand_overs("an idle CPU woken"),
                     1.0,
@@ -274,15 +266,12 @@ fn by_waking(figure: &str, length: u64, call: Prediction, known: &Known, hand_ov
 
 /// What the call does that wakes a thread. A guest leaves for its hypervisor to interrupt another CPU, unless its hardware does that.
 fn called(prediction: Prediction, known: &Known) -> Prediction {
-    virtual_exit::interrupting_a_cpu(prediction, known)
-        .software("entering the kernel", 1.0, kernel_service::entry(known))
-        .being(TermEvent::KernelEntry)
-        .software(
-            "the waiter found, queued on its CPU, and that CPU interrupted",
-            1.0,
-            known
-                .assumed_cycles(3_000.0, "a wake-up and an interrupt for another CPU, an order of magnitude"),
-        )
+    let interrupted = virtual_exit::interrupting_a_cpu(prediction, known);
+    kernel_service::entering(interrupted, "entering the kernel", 1.0, known).software(
+        "the waiter found, queued on its CPU, and that CPU interrupted",
+        1.0,
+        known.assumed_cycles(3_000.0, "a wake-up and an interrupt for another CPU, an order of magnitude"),
+    )
 }
 
 /// What the waiter does to sleep, beyond the call that wakes it.
@@ -293,9 +282,11 @@ fn slept(call: Prediction, known: &Known) -> Prediction {
         1_000.0,
         "a switch, an order of magnitude",
     );
-    call.software("entering the kernel to sleep", 1.0, kernel_service::entry(known))
-        .being(TermEvent::KernelEntry)
-        .software("switches to the idle task and back", 2.0, switch)
+    kernel_service::entering(call, "entering the kernel to sleep", 1.0, known).software(
+        "switches to the idle task and back",
+        2.0,
+        switch,
+    )
 }
 
 #[derive(Default)]

@@ -134,8 +134,9 @@ impl Experiment for TimingOverhead {
             return around_work::seen_without_a_wait(point, known);
         }
         let nested = known.machine.nested().filter(|_| point.name(&READING).contains("cpuid"))?;
-        let why = "an exit leaves through two of them, where the published one leaves through one";
-        Some(Excess::of(format!("the hypervisor of a guest that is a guest itself ({nested}): {why}")))
+        let why = "an exit then leaves through two of them, where the published one leaves through one";
+        let says = "on the kernel's command line suggests";
+        Some(Excess::of(format!("the guest's hypervisor is a guest itself, as {nested} {says}: {why}")))
     }
 
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {

@@ -99,7 +99,6 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
     // Coarse clocks are never read from the hardware.
     let unreadable = !coarse && known.machine.kernel.clock_reading() == Some(ClockReading::SystemCall);
     if by_system_call || clock.ends_with("cputime") || unreadable {
-        let entry = mode_switch::measured_or_predicted(None, known);
         let of_accounts = clock.ends_with("cputime");
         let prediction = if of_accounts {
             prediction.software(
@@ -110,10 +109,12 @@ fn predicted_kernel_clock(clock: &str, by_system_call: bool, known: &Known) -> P
         } else {
             prediction
         };
-        let prediction = prediction
-            .software("entering and leaving the kernel", 1.0, entry)
-            .being(TermEvent::KernelEntry)
-            .software("the clock chosen from a table, and the time copied to the caller", 1.0, copied(known));
+        let entered = ("entering and leaving the kernel", 1.0);
+        let prediction = mode_switch::entering(prediction, entered, None, known).software(
+            "the clock chosen from a table, and the time copied to the caller",
+            1.0,
+            copied(known),
+        );
         let cycles = COPIED + if of_accounts { BROUGHT_UP_TO_DATE } else { 0.0 };
         return mode_switch::unpredicted_returns(prediction, cycles / mode_switch::CYCLES_A_RETURN, known);
     }

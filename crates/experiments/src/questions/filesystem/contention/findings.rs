@@ -19,11 +19,12 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn growth(pattern: &str, known: &Known) -> Option<Finding> {
     let group = point(pattern, EACH, USUAL_FILE, 1);
     let first = known.found_along(NAME, &group, &PROCESSES).into_iter().next();
-    let (growth, slope) = match known.bend(NAME, &group, &PROCESSES) {
-        Some(two) => two_lines(pattern, &two),
-        None => one_line(pattern, known.line(NAME, &group, &PROCESSES)?, first),
+    // Of two lines the slope is that of the second.
+    let (lead, (growth, slope)) = match known.bend(NAME, &group, &PROCESSES) {
+        Some(two) => (" Beyond these a further process adds ", two_lines(pattern, &two)),
+        None => (" A further process adds ", one_line(pattern, known.line(NAME, &group, &PROCESSES)?, first)),
     };
-    let serial = serial(pattern, slope, known).unwrap_or_default();
+    let serial = serial(pattern, (lead, slope), known).unwrap_or_default();
     Some(
         finding!(
             Question::Contention,
@@ -151,12 +152,15 @@ fn is_followed(time: Found, line: f64) -> bool {
 }
 
 /// A slope as a share of the time per block of one process alone.
-fn serial(pattern: &str, slope: Found, known: &Known) -> Option<Statement> {
+fn serial(pattern: &str, (lead, slope): (&str, Found), known: &Known) -> Option<Statement> {
     let alone = known.found(NAME, &point(alike(pattern), EACH, USUAL_FILE, 1))?;
     let share = slope.share_of(alone);
-    let Some(serial) = by_slope(share) else { return Some(several_at_once(pattern, (alone, share), known)) };
+    let Some(serial) = by_slope(share) else {
+        return Some(several_at_once(pattern, lead, (alone, share), known));
+    };
     Some(statement!(
-        " A further process adds {share} of the time of one process alone ({alone}){serial}.",
+        "{lead}{share} of the time of one process alone ({alone}){serial}.",
+        lead,
         share = share.named(&format!("{pattern}, slope over one process alone")),
         alone = alone.named(&format!("{pattern}, one process alone"))
     ))
@@ -176,7 +180,7 @@ fn by_slope(share: Found) -> Option<&'static str> {
 }
 
 /// That the device serves several at once, with the number of processes by which it shows, and how many that would be.
-fn several_at_once(pattern: &str, (alone, share): (Found, Found), known: &Known) -> Statement {
+fn several_at_once(pattern: &str, lead: &str, (alone, share): (Found, Found), known: &Known) -> Statement {
     let times = known.found_along(NAME, &point(pattern, EACH, USUAL_FILE, 1), &PROCESSES);
     let most = times.last().filter(|(processes, _)| *processes > 1);
     let shown = most.map(|(processes, block)| {
@@ -197,7 +201,8 @@ fn several_at_once(pattern: &str, (alone, share): (Found, Found), known: &Known)
         )
     });
     statement!(
-        " A further process adds {share} of the time of one process alone ({alone}){shown}.",
+        "{lead}{share} of the time of one process alone ({alone}){shown}.",
+        lead,
         share = share.named(&format!("{pattern}, slope over one process alone")),
         alone = alone.named(&format!("{pattern}, one process alone")),
         shown

@@ -83,9 +83,12 @@ impl Experiment for FileCopy {
     fn predict(&self, point: &Point, known: &Known) -> Result<Prediction, String> {
         let way = way(point).map_err(|failure| failure.to_string())?;
         let bytes = point.number(&SIZE) as f64;
-        let entered = Prediction::new()
-            .software("entering the kernel", least_calls(way, point), kernel_service::entry(known))
-            .being(TermEvent::KernelEntry);
+        let entered = kernel_service::entering(
+            Prediction::new(),
+            "entering the kernel",
+            least_calls(way, point),
+            known,
+        );
         if way == CopyWay::Reflink {
             return Ok(kernel_service::assumed(
                 entered,
@@ -198,15 +201,7 @@ fn ways(size: u64, known: &Known) -> Option<Finding> {
     let others =
         [CopyWay::Sendfile, CopyWay::CopyFileRange, CopyWay::Reflink].into_iter().filter_map(|way| {
             let time = known.found(ABOUT.name, &point(way, size))?;
-            let judged = match time.differs_from(&usual) {
-                _ if time.is_mixture || usual.is_mixture => {
-                    ", not compared, because the machine was in several states"
-                }
-                Some(true) if time.value < usual.value => ", which is less",
-                Some(true) => ", which is more",
-                Some(false) => ", which is not significantly different",
-                None => "",
-            };
+            let judged = time.beside_usual(&usual).in_words();
             let name = way.name();
             Some(statement!(
                 "{name} {time}{judged}",

@@ -124,9 +124,7 @@ impl Experiment for Directory {
         let task = task(point).map_err(|failure| failure.to_string())?;
         let waits =
             if changes(task) && point.name(&DIRECTORY) == SHARED { point.number(&THREADS) } else { 1 };
-        let entered = Prediction::new()
-            .software("entering the kernel", task.calls(), kernel_service::entry(known))
-            .being(TermEvent::KernelEntry);
+        let entered = kernel_service::entering(Prediction::new(), "entering the kernel", task.calls(), known);
         let (work, ns) = match task {
             NameTask::Create => ("a name and its inode made, with their part of the journal", None),
             NameTask::LookUp => ("a name found in the kernel's cache, and attributes copied", Some(300.0)),

@@ -16,15 +16,7 @@ fn ways(known: &Known) -> Option<Finding> {
     let fsync = estimate(FSYNC)?;
     let others = [FDATASYNC, DSYNC, RWF_DSYNC].into_iter().filter_map(|way| {
         let time = estimate(way)?;
-        let judged = match time.differs_from(&fsync) {
-            _ if time.is_mixture || fsync.is_mixture => {
-                ", not compared, because the machine was in several states"
-            }
-            Some(true) if time.value < fsync.value => ", which is less",
-            Some(true) => ", which is more",
-            Some(false) => ", which is not significantly different",
-            None => "",
-        };
+        let judged = time.beside_usual(&fsync).in_words();
         Some(statement!("{time} by {way}{judged}", time = time.named(&format!("append, {way}"))))
     });
     let others = Statement::joined(others, "; ")?;
@@ -108,6 +100,32 @@ mod tests {
             ) && text.contains("{2000000} by O_DSYNC, which is less."),
             "{text}"
         );
+    }
+
+    /// A device takes 124 or 160 us: that one way met the slower time never is no verdict on the way.
+    #[test]
+    fn ways_of_the_same_levels_are_not_distinguished() {
+        use fathom_core::statistics::{Mode, ModeList};
+        let append = |name, us: f64, modes: &[(f64, f64)]| {
+            let modes: Vec<Mode> =
+                modes.iter().map(|(centre, share)| Mode { centre: *centre, share: *share }).collect();
+            let time = fathom_described::found_within(0.01, us * 1e3, Dimension::Of(Unit::Nanoseconds));
+            (short(name, USUAL_BLOCK), Found { modes: ModeList::of(&modes), ..time })
+        };
+        let said = |modes: &[(f64, f64)]| {
+            let machine = fathom_described::machine();
+            let mut known = Known::new(&machine, None);
+            for (point, time) in [append(FSYNC, 130.0, modes), append(RWF_DSYNC, 123.0, &[(123.2, 1.0)])] {
+                known.learn(ABOUT.name, &point, time);
+            }
+            ways(&known).expect("two ways").statement.plain()
+        };
+        let of_two = said(&[(124.9, 0.68), (161.0, 0.32)]);
+        assert!(
+            of_two.contains("not distinguished: both are of the same levels, in other shares"),
+            "{of_two}"
+        );
+        assert!(said(&[(130.0, 1.0)]).contains("which is less"));
     }
 
     #[test]

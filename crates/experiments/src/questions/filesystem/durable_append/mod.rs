@@ -288,9 +288,7 @@ fn append_predicted(point: &Point, known: &Known) -> Prediction {
         "the block and a flush, each a request",
     );
     let more = (point.number(&BLOCK) as f64 - write::USUAL_BLOCK as f64).max(0.0);
-    let append = Prediction::new()
-        .software("entering the kernel", calls(point), kernel_service::entry(known))
-        .being(TermEvent::KernelEntry)
+    let append = kernel_service::entering(Prediction::new(), "entering the kernel", calls(point), known)
         .hardware("4 KiB of an existing file overwritten and flushed (fdatasync)", 1.0, overwritten)
         .hardware(
             "the journal's record of the longer file, and its commit, each a request as long as a small read",

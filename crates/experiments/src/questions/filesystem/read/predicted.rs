@@ -26,7 +26,7 @@ pub fn cost(point: &Point, known: &Known) -> Prediction {
 }
 
 fn entered(prediction: Prediction, calls: f64, known: &Known) -> Prediction {
-    prediction.software("system calls, each at least an empty one", calls, kernel_service::entry(known))
+    kernel_service::entering(prediction, "system calls, each at least an empty one", calls, known)
 }
 
 /// The result at another point of this run, else the figure for the device's kind.

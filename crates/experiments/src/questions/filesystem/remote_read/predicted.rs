@@ -45,11 +45,8 @@ fn is_read_ahead(point: &Point) -> bool {
 
 fn from_page_cache(prediction: Prediction, bytes: u64, known: &Known) -> Prediction {
     let copy = Basis::assumed(COPIED_BYTE_NS, "memory copied at 10 GB/s");
-    prediction.hardware("a byte copied from the page cache", bytes as f64, copy).software(
-        "a system call",
-        1.0,
-        kernel_service::entry(known),
-    )
+    let prediction = prediction.hardware("a byte copied from the page cache", bytes as f64, copy);
+    kernel_service::entering(prediction, "a system call", 1.0, known)
 }
 
 /// A request and an answer without data.

@@ -15,6 +15,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let [read, write, copy, scale, triad] = Kind::ALL.map(|kind| best_of_kind(kind, size, known));
     let all = [
         read,
+        stores_of_both_kinds(size, known),
         write,
         copy,
         best_in_caches(known),
@@ -86,8 +87,16 @@ fn other_methods(best: &Kernel, mut all: Vec<(&'static Kernel, Found)>) -> Optio
     all.retain(|(kernel, _)| kernel.method != best.method);
     sorting::by_number(&mut all, |(_, rate)| -rate.at_least());
     let each = all.iter().map(|(kernel, rate)| {
-        let rate = rate.named(&format!("{}, {}", kernel.kind.name(), kernel.method));
-        statement!("{method} {rate}", method = kernel.method, rate)
+        let named = rate.named(&format!("{}, {}", kernel.kind.name(), kernel.method));
+        let of_lines = (kernel.used_of_line() < 64).then(|| {
+            let lines = rate.scaled(64.0 / kernel.used_of_line() as f64);
+            let name = format!("{}, {}, whole lines", kernel.kind.name(), kernel.method);
+            statement!(
+                " of the words alone, and {lines} of the lines that they are in",
+                lines = lines.named(&name)
+            )
+        });
+        statement!("{method} {rate}{of_lines}", method = kernel.method, rate = named, of_lines)
     });
     let each = Statement::joined(each, ", ")?;
     Some(statement!(" Others: {each}.", each))
@@ -146,6 +155,62 @@ fn read_against_write(size: (Level, u64), known: &Known) -> Option<Finding> {
         ratio = read.times_as("fast", write, "best read over best write")
     ))
 }
+
+const NON_TEMPORAL: &str = " non-temporal";
+
+/// The rates of a kind through the caches and non-temporal, by each method that has both, in one state of the core.
+fn through_and_past(kind: Kind, size: (Level, u64), known: &Known) -> Vec<(&'static str, [Found; 2])> {
+    let pair = |kernel: &'static Kernel| {
+        let method = kernel.method.strip_suffix(NON_TEMPORAL)?;
+        let through = known.found(NAME, &point(Kernel::find(kind.name(), method)?, size))?;
+        let past = known.found(NAME, &point(kernel, size))?;
+        let is_of_one = through.is_of_the_state_of(&past) && !through.is_mixture && !past.is_mixture;
+        is_of_one.then_some((method, [through, past]))
+    };
+    of_kind(kind).filter_map(pair).collect()
+}
+
+/// Whether a store through the caches is as fast as a non-temporal one, though the prediction counts the read of its line; `None` unless
+/// that is certain by every method that has both.
+fn stores_of_both_kinds(size: (Level, u64), known: &Known) -> Option<Finding> {
+    let stores = through_and_past(Kind::Write, size, known);
+    let as_fast = |[through, past]: &[Found; 2]| {
+        through.over(*past).ends().is_some_and(|(low, _)| low * LITTLE_LESS >= 1.0)
+    };
+    if !stores.iter().all(|(_, rates)| as_fast(rates)) {
+        return None;
+    }
+    let quickest = |pairs: Vec<(&'static str, [Found; 2])>| {
+        pairs.into_iter().max_by(|(_, [_, one]), (_, [_, other])| one.value.total_cmp(&other.value))
+    };
+    let (method, [through, past]) = quickest(stores)?;
+    let is_slower = |[through, past]: &[Found; 2]| {
+        through.value < past.value && through.differs_in_one_core_state(past) == Some(true)
+    };
+    let copies = through_and_past(Kind::Copy, size, known);
+    let copy = copies.iter().all(|(_, rates)| is_slower(rates)).then(|| quickest(copies)).flatten();
+    let copy = copy.map(|(method, [through, past])| {
+        statement!(
+            " A copy is slower through the caches: {through}, non-temporal {past} ({method}).",
+            through = through.named("copy through the caches"),
+            past = past.named("copy, non-temporal"),
+            method
+        )
+    });
+    Some(finding!(
+        Question::Bandwidth,
+        "Stores through the caches write memory as fast as non-temporal ones: {through} and {past} ({method}). The prediction counts that such a \
+         store first reads its line: that costs nothing that shows here.{copy}",
+        through = through.named("write through the caches"),
+        past = past.named("write, non-temporal"),
+        method,
+        copy
+    ))
+}
+
+/// The factor by which stores through the caches may be slower than non-temporal ones and still count as as fast: with a line read for
+/// each line written they would take twice as long.
+const LITTLE_LESS: f64 = 1.25;
 
 /// The fastest method of each kind in each cache.
 fn best_in_caches(known: &Known) -> Option<Finding> {
@@ -232,7 +297,9 @@ mod tests {
             "{surest}"
         );
         let others = learn(PER_LINE, 11e9, 7e9);
-        let lower = format!(" Others: word loop {{8000000000}}, {PER_LINE} {{11000000000}}.");
+        let lower = format!(
+            " Others: word loop {{8000000000}}, {PER_LINE} {{11000000000}} of the words alone, and {{88000000000}} of the lines that they are in."
+        );
         assert!(others.contains("(8 words unrolled)") && others.ends_with(&lower), "{others}");
         let mut learn = |method: &str, value: f64, low: f64| {
             let kernel = Kernel::find("write", method).unwrap();
@@ -243,6 +310,35 @@ mod tests {
         learn("8 words unrolled", 11e9, 10e9);
         let higher = best_of_kind(Kind::Write, size, &known).expect("a finding").statement.plain();
         assert!(higher.contains(" 8 words unrolled has the higher median, {11000000000}"), "{higher}");
+    }
+
+    #[test]
+    fn stores_through_the_caches_are_as_fast_only_where_every_pair_shows_it() {
+        let machine = fathom_described::machine();
+        let size = working_set::in_memory(&machine);
+        let is_both = |kernel: &&Kernel| kernel.method.ends_with(NON_TEMPORAL);
+        let past = of_kind(Kind::Write).find(is_both).expect("a non-temporal store").method;
+        let method = past.strip_suffix(NON_TEMPORAL).expect("it has both");
+        let said = |through: f64, share: f64, copied: f64| {
+            let mut known = Known::new(&machine, None);
+            let mut learn = |kind: &str, method: &str, rate: f64| {
+                let kernel = Kernel::find(kind, method).expect("a kernel");
+                known.learn(NAME, &point(kernel, size), fathom_described::found_within(share, rate, RATE));
+            };
+            learn("write", method, through);
+            learn("write", past, 28e9);
+            learn("copy", method, copied);
+            learn("copy", past, 47e9);
+            stores_of_both_kinds(size, &known).map(|finding| finding.statement.plain())
+        };
+        let text = said(29e9, 0.02, 33e9).expect("as fast");
+        assert!(
+            text.contains("{29000000000} and {28000000000}") && text.contains("A copy is slower"),
+            "{text}"
+        );
+        assert!(said(29e9, 0.02, 47e9).is_some_and(|text| !text.contains("copy")), "no copy is slower");
+        assert_eq!(said(15e9, 0.02, 33e9), None, "a line is read for each");
+        assert_eq!(said(28e9, 0.3, 33e9), None, "it may be slower");
     }
 
     #[test]

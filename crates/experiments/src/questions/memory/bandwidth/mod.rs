@@ -172,10 +172,12 @@ impl Experiment for Bandwidth {
         needs.map(Requirement::Instructions).into_iter().chain([memory]).collect()
     }
 
-    fn effort(&self, point: &Point, _: &Machine) -> Effort {
+    fn effort(&self, point: &Point, machine: &Machine) -> Effort {
         let in_memory = point.name(&LEVEL) == Level::Memory.name();
         let (kind, method) = (point.name(&KIND), point.name(&METHOD));
         let quick = match (kind, method) {
+            // What several threads are compared with.
+            ("read", method) if method == expected::stream::reference(machine).method => in_memory,
             ("read" | "write" | "copy", "avx2" | "neon") => true,
             ("triad", "avx2" | "neon") | ("read", PER_LINE) => in_memory,
             _ => in_memory && kind != "scale" && QUICK_IN_MEMORY.contains(&method),

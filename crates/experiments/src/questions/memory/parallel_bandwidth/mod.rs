@@ -146,8 +146,8 @@ impl Experiment for ParallelBandwidth {
             let what = "what as many threads read together, over the bytes on the bus for each byte";
             return Ok(Prediction::new().hardware(what, 1.0 / on_bus, all));
         }
-        let what = "the bandwidth of one thread, up to that of the channels";
-        Ok(Prediction::new().hardware(what, threads, one))
+        let what = of_one("the bandwidth of one thread, up to that of the channels", &one);
+        Ok(Prediction::new().hardware(&what, threads, one))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {
@@ -183,7 +183,7 @@ impl Experiment for ParallelBandwidth {
         vec![
             // A host may take a CPU away for a whole window; one in twenty does not change a median.
             Check::witnessed(
-                "threads that moved bytes, in the average window",
+                "number of threads that moved bytes, in the mean of all spans of time",
                 observed,
                 RUNNING,
                 0.95 * threads,
@@ -296,7 +296,23 @@ pub fn one_thread(kernel: &Kernel, known: &Known) -> Basis {
         expected::stream::predict(kernel, level, bandwidth::reference_rate(kernel, level, known), known)
     };
     let term = &predicted.terms[0];
-    Basis::published(predicted.total(), &derivation(term))
+    match &term.source {
+        // What rests on a measurement of the run is not independent of it.
+        Source::Measured { experiment, point } => {
+            Basis::measured(predicted.total(), experiment, point.clone())
+        }
+        _ => Basis::published(predicted.total(), &derivation(term)),
+    }
+}
+
+/// What one thread's rate is, in words: with its derivation where it is derived from a measurement of something else.
+pub fn of_one(what: &str, one: &Basis) -> String {
+    match &one.source {
+        Source::Measured { experiment, .. } if experiment != "memory/bandwidth" => {
+            format!("{what}: as many lines as a core keeps in flight, each for one latency")
+        }
+        _ => what.to_owned(),
+    }
 }
 
 /// The rate of one thread in memory that was measured in this run.
@@ -320,6 +336,9 @@ fn derivation(term: &Term) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::apparatus::memory::pages::Pages;
+    use crate::questions::memory::{load_latency, memory_parallelism};
+    use fathom_core::experiment::Ground;
 
     #[test]
     fn threads_that_did_not_run_all_the_time_are_found_out() {
@@ -355,5 +374,19 @@ mod tests {
         };
         assert!((predicted(9e9) - 27e9 / write.bus_bytes().1).abs() < 1.0, "a byte written is read as well");
         assert!((predicted(25e9) - 25e9).abs() < 1.0, "one thread alone shows that it is not");
+    }
+
+    /// A rate of 64 lines in flight over the run's own latency stood as independent of the run.
+    #[test]
+    fn what_rests_on_the_runs_own_latency_is_of_this_run() {
+        let machine = fathom_described::machine();
+        let read = point(kernels(&machine)[0], 2, all_bytes(2, &machine));
+        let mut known = Known::new(&machine, None);
+        let ground = |known: &Known| ParallelBandwidth.predict(&read, known).expect("a prediction").ground();
+        assert_eq!(ground(&known), Ground::Independent);
+        let size = memory_parallelism::set_bytes(&machine);
+        let latency = load_latency::cycle_point(Pages::Huge, size);
+        known.learn("memory/load_latency", &latency, Found::bare(100.0, Unit::Nanoseconds));
+        assert_eq!(ground(&known), Ground::ThisRun);
     }
 }

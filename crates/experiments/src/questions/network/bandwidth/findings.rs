@@ -5,7 +5,7 @@ use super::points::{
     UNIX, WINDOWS, point, usual, usual_beside,
 };
 use super::processor_cost::{busy_share, is_full};
-use super::{chunks, directions, processor_cost};
+use super::{chunks, directions, fastest, processor_cost};
 use crate::apparatus::memory::stream::kernel::Kind;
 use crate::apparatus::memory::stream::working_set;
 use crate::apparatus::network::path::{LOOPBACK, PEER, WITHIN};
@@ -16,7 +16,6 @@ use crate::questions::memory::bandwidth as memory_bandwidth;
 use crate::questions::network::round_trip;
 use fathom_core::prelude::*;
 use fathom_core::quantity::declared;
-use fathom_core::sorting;
 
 const NAME: &str = "network/bandwidth";
 
@@ -26,13 +25,14 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     };
     let across_paths = [
         chunks::second_cpu(known),
-        chunks::of_a_pipe(known),
         beside_memory(known),
         collapse(known),
         network_share(known),
         the_limit(known),
     ];
-    std::iter::once(ways_compared(known))
+    [ways_compared(known), chunks::of_a_pipe(known)]
+        .into_iter()
+        .chain(of_each_path(several_streams))
         .chain(of_each_path(processor_cost::finding))
         .chain(of_each_path(other_streams))
         .chain(of_each_path(chunks::falls))
@@ -48,16 +48,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 
 /// The figure for the reports' comparison: the best of a sweep over chunks, across CPUs.
 fn best(by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
-    best_at(Placement::AcrossCpus, by, path, known)
-}
-
-fn best_at(placement: Placement, by: &str, path: &str, known: &Known) -> Option<(u64, Found)> {
-    let points = [SEND, RECEIVE].into_iter().flat_map(|direction| {
-        let of_chunk = move |chunk| (chunk, point(by, path, direction, chunk, placement));
-        let measured = known.found_along(NAME, &of_chunk(0).1, &CHUNK);
-        measured.into_iter().map(move |(chunk, _)| of_chunk(chunk))
-    });
-    known.best(NAME, points)
+    fastest::best_at(Placement::AcrossCpus, by, path, known)
 }
 
 /// One window per round trip, as report 000 predicted loopback (R-NET-16): the maximum rate of a TCP without window scaling (RFC
@@ -81,7 +72,7 @@ fn window_over_round_trip(path: &str, known: &Known) -> Option<Finding> {
 
 fn ways_compared(known: &Known) -> Option<Finding> {
     let (chunk, tcp) = best(TCP, LOOPBACK, known)?;
-    let on_one = best_at(Placement::OneCpu, TCP, LOOPBACK, known).map(|(chunk, rate)| {
+    let on_one = fastest::best_at(Placement::OneCpu, TCP, LOOPBACK, known).map(|(chunk, rate)| {
         statement!(
             "; on one CPU {rate} ({chunk})",
             rate = rate.named("best of TCP, one CPU"),
@@ -97,7 +88,7 @@ fn ways_compared(known: &Known) -> Option<Finding> {
         by_chunk = by_chunk(chunk, tcp, known),
         on_one,
         others = others_beside(tcp, known),
-        fastest = fastest(known)
+        fastest = fastest::finding(known)
     ))
 }
 
@@ -106,51 +97,56 @@ fn by_chunk(chunk: u64, best: Found, known: &Known) -> String {
     let across = |direction| point(TCP, LOOPBACK, direction, 0, Placement::AcrossCpus);
     let all = [SEND, RECEIVE].into_iter().flat_map(|way| known.found_along(NAME, &across(way), &CHUNK));
     let others: Vec<(u64, Found)> = all.filter(|(other, _)| *other != chunk).collect();
-    let mut alike: Vec<u64> = others
-        .iter()
-        .filter(|(_, rate)| rate.differs_from(&best) != Some(true))
-        .map(|(other, _)| *other)
-        .collect();
-    alike.sort_unstable();
-    alike.dedup();
-    let sizes: Vec<String> = alike.into_iter().map(declared::size).collect();
-    match sizes[..] {
+    let sizes = |is_wanted: &dyn Fn(&Found) -> bool| {
+        let mut sizes: Vec<u64> =
+            others.iter().filter(|(_, rate)| is_wanted(rate)).map(|(other, _)| *other).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes.into_iter().map(declared::size).collect::<Vec<String>>().join(", ")
+    };
+    let alike = sizes(&|rate| rate.differs_from(&best) != Some(true));
+    match &*alike {
         _ if others.is_empty() => "the only ones measured".to_owned(),
-        [] => "more than in others".to_owned(),
-        _ => format!("not shown to differ from {}", sizes.join(", ")),
+        // Some chunks may have no value.
+        "" => format!("more than in {}", sizes(&|_| true)),
+        alike => format!("not shown to differ from {alike}"),
     }
 }
 
-/// The same stream without the copy from memory beside it, and several streams beside one that is not pinned: the first that are not significantly worse than the best.
+/// The same stream without the copy from memory beside it: the first way that is not significantly worse than the best.
 fn other_streams(path: &'static str, known: &Known) -> Option<Finding> {
     let tcp = known.found(NAME, &usual(path))?;
     let others = [SENDFILE, SPLICE, ZERO_COPY].into_iter();
-    let way = known.best(NAME, others.map(|by| (by, usual(path).named(&TRANSPORT, by))));
-    let way = way.map(|(by, rate)| {
-        let rate = rate.beside(tcp, &format!("best way without a copy, {path}"), "written from memory");
-        let usual = tcp.named(&format!("written from memory, {path}"));
-        statement!("by {by} {rate} (written from memory {usual})", by, rate, usual)
-    });
-    let streams = known.found_along(NAME, &usual_beside(path), &STREAMS);
-    let one = streams.iter().find(|(number, _)| *number == 1);
-    let several = streams.iter().map(|(number, _)| *number).filter(|number| *number > 1);
-    let best = known.best(NAME, several.map(|number| (number, usual_beside(path).with(&STREAMS, number))));
-    let streams = one.zip(best).map(|((_, one), (number, rate))| {
-        let rate = rate.beside(*one, &format!("most of several streams, {path}"), "one stream");
-        let one = one.named(&format!("one stream, not pinned, {path}"));
-        statement!(
-            "by {number} streams, not pinned, {rate} (by one {one})",
-            number = number.to_string(),
-            rate,
-            one
+    let (by, rate) = known.best(NAME, others.map(|by| (by, usual(path).named(&TRANSPORT, by))))?;
+    Some(
+        finding!(
+            Question::Experiment,
+            "TCP {way} moves by {by} {rate} (written from memory {usual}).",
+            way = processor_cost::way(path),
+            by,
+            rate = rate.beside(tcp, &format!("best way without a copy, {path}"), "written from memory"),
+            usual = tcp.named(&format!("written from memory, {path}"))
         )
+        .about(path),
+    )
+}
+
+/// What several streams move together beside what one does, none of them pinned.
+fn several_streams(path: &'static str, known: &Known) -> Option<Finding> {
+    let streams = known.found_along(NAME, &usual_beside(path), &STREAMS);
+    let ((_, one), several) = streams.split_first().filter(|((number, _), _)| *number == 1)?;
+    let each = several.iter().map(|(number, rate)| {
+        let rate = rate.named(&format!("{number} streams, not pinned, {path}"));
+        statement!("{rate} by {number}", rate, number = number.to_string())
     });
     Some(
         finding!(
             Question::Experiment,
-            "TCP {way} moves {each}.",
+            "TCP {way}, not pinned, in chunks of {chunk}, moves {one} by one stream, {each}.",
             way = processor_cost::way(path),
-            each = Statement::joined(way.into_iter().chain(streams), "; ")?
+            chunk = declared::size(usual_beside(path).number(&CHUNK)),
+            one = one.named(&format!("one stream, not pinned, {path}")),
+            each = Statement::joined(each, ", ")?
         )
         .about(path),
     )
@@ -158,17 +154,22 @@ fn other_streams(path: &'static str, known: &Known) -> Option<Finding> {
 
 /// The best of the ways without a network, beside that of TCP; together where neither differs.
 fn others_beside(tcp: Found, known: &Known) -> Option<Statement> {
-    let best = |by: &'static str| Some((format!("best of a {by}"), by, best(by, WITHIN, known)?.1));
-    let others: Vec<(String, &str, Found)> = [UNIX, PIPE].into_iter().filter_map(best).collect();
+    let best = |by: &'static str| {
+        let (chunk, rate) = best(by, WITHIN, known)?;
+        Some((format!("best of a {by}"), format!("{by} ({})", declared::size(chunk)), rate))
+    };
+    let others: Vec<(String, String, Found)> = [UNIX, PIPE].into_iter().filter_map(best).collect();
     let is_like = |other: &Found| other.is_of_one_state() && other.differs_from(&tcp) == Some(false);
     if others.len() > 1 && tcp.is_of_one_state() && others.iter().all(|(.., rate)| is_like(rate)) {
-        let each = others.iter().map(|(name, by, rate)| statement!("a {by} {rate}", rate = rate.named(name)));
+        let each = others
+            .iter()
+            .map(|(name, by, rate)| statement!("a {by} {rate}", by = by.as_str(), rate = rate.named(name)));
         let each = Statement::joined(each, " and ")?;
-        return Some(statement!("; {each}, not significantly different", each));
+        return Some(statement!("; {each}, neither significantly different from TCP", each));
     }
     let each = others.iter().map(|(name, by, rate)| {
         let rate = rate.beside(tcp, name, "TCP");
-        statement!("; a {by} {rate}", rate)
+        statement!("; a {by} {rate}", by = by.as_str(), rate)
     });
     Statement::joined(each, "")
 }
@@ -186,38 +187,6 @@ fn beside_memory(known: &Known) -> Option<Finding> {
         copied = copied.named("copied in memory by one core, each byte once"),
         method = method.method,
         share = tcp.share_of(copied).named("loopback over a copy in memory")
-    ))
-}
-
-/// The fastest method within this machine, with its placement and its chunk; `None` if there is only one, and for one across CPUs, whose
-/// rate is told before it, that is not shown to be faster than the next.
-fn fastest(known: &Known) -> Option<Statement> {
-    let ways =
-        [(TCP, LOOPBACK, "TCP over loopback"), (UNIX, WITHIN, "a UNIX socket"), (PIPE, WITHIN, "a pipe")];
-    let places = [
-        (Placement::AcrossCpus, "across CPUs"),
-        (Placement::OneCpu, "on one CPU"),
-        (Placement::Free, "wherever the scheduler puts it"),
-    ];
-    let all = ways.into_iter().flat_map(|(by, path, way)| {
-        places.into_iter().filter_map(move |(placement, place)| {
-            let (chunk, rate) = best_at(placement, by, path, known)?;
-            Some((format!("{way} {place}"), placement, chunk, rate))
-        })
-    });
-    let mut all: Vec<(String, Placement, u64, Found)> = all.collect();
-    sorting::by_number(&mut all, |(.., rate)| -rate.value);
-    let [(first, placement, chunk, most), (second, .., next), ..] = &all[..] else { return None };
-    let is_alike = most.differs_from(next) != Some(true);
-    if is_alike && *placement == Placement::AcrossCpus {
-        return None;
-    }
-    let alike = is_alike.then(|| statement!(", not significantly different from {second}"));
-    Some(statement!(
-        " The fastest of these is {first} in chunks of {chunk}, {most}{alike}.",
-        chunk = declared::size(*chunk),
-        most = most.named("fastest way"),
-        alike
     ))
 }
 
@@ -397,9 +366,18 @@ mod tests {
             (streams(4), 2.5e9),
         ];
         assert_eq!(
-            fathom_described::statements(&Bandwidth, planted, |known| other_streams(LOOPBACK, known)),
-            "TCP over loopback moves by sendfile {4000000000}, {2} times (written from memory {2000000000}); by 2 streams, \
-             not pinned, {3000000000}, {1.5} times (by one {2000000000}).\n"
+            fathom_described::statements(&Bandwidth, planted.clone(), |known| other_streams(LOOPBACK, known)),
+            "TCP over loopback moves by sendfile {4000000000}, {2} times (written from memory {2000000000}).\n"
+        );
+        let several = |known: &Known| several_streams(LOOPBACK, known);
+        assert_eq!(
+            fathom_described::statements(&Bandwidth, planted.clone(), several),
+            "TCP over loopback, not pinned, in chunks of 128 KiB, moves {2000000000} by one stream, {3000000000} by 2, {2500000000} by 4.\n"
+        );
+        assert_eq!(
+            fathom_described::statements(&Bandwidth, planted[3..].to_vec(), several),
+            "",
+            "nothing is beside them"
         );
     }
 
@@ -412,7 +390,7 @@ mod tests {
             fathom_described::plant(&mut known, &Bandwidth, [(at(64 << 10), 2e9), (at(1 << 20), other)]);
             by_chunk(64 << 10, fathom_described::found(2e9, Unit::BytesPerSecond), &known)
         };
-        assert_eq!(said(1e9), "more than in others");
+        assert_eq!(said(1e9), "more than in 1 MiB");
         assert_eq!(said(1.999e9), "not shown to differ from 1 MiB");
     }
 
@@ -421,12 +399,12 @@ mod tests {
         assert_eq!(
             ways(2.02e9, 2.01e9),
             "Across CPUs one stream of TCP over loopback moves {2000000000} in chunks of 512 KiB (the only ones measured); on one CPU \
-             {1000000000} (128 KiB); a UNIX socket {2020000000} and a pipe {2010000000}, not significantly different. Each is in the first chunks that \
+             {1000000000} (128 KiB); a UNIX socket (64 KiB) {2020000000} and a pipe (4 KiB) {2010000000}, neither significantly different from TCP. Each is in the first chunks that \
              are not significantly worse than the best.\n"
         );
         let apart = ways(4e9, 2.01e9);
         assert!(
-            apart.contains("; a UNIX socket {4000000000}, {2} times; a pipe {2010000000}, not significantly different. The \
+            apart.contains("; a UNIX socket (64 KiB) {4000000000}, {2} times; a pipe (4 KiB) {2010000000}, not significantly different. The \
                             fastest of these is a UNIX socket across CPUs in chunks of 64 KiB, {4000000000}. Each is in"),
             "{apart}"
         );

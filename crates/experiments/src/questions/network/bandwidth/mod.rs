@@ -2,6 +2,7 @@
 
 mod chunks;
 mod directions;
+mod fastest;
 mod figures;
 mod findings;
 mod order;
@@ -201,7 +202,7 @@ impl Experiment for Bandwidth {
             _ => vec![account::complete(observed)],
         };
         checks.push(account::processors(point, streams, observed));
-        if matches!(point.name(&FIGURE), STEADY | RAMP) && by != UDP {
+        if is_of_steady_stream(point) && by != UDP {
             checks.push(account::steady(observed));
         }
         if !matches!(by, UDP | UNIX | PIPE) {
@@ -219,5 +220,14 @@ impl Experiment for Bandwidth {
 
     fn time_limit(&self, point: &Point) -> Duration {
         Duration::from_secs(if point.name(&FIGURE) == WHOLE { 120 } else { 15 })
+    }
+}
+
+/// Whether a figure is of a stream that must have become steady: its rate, how long that took, and what else is told of the same transfer.
+fn is_of_steady_stream(point: &Point) -> bool {
+    match point.name(&FIGURE) {
+        STEADY | RAMP => true,
+        SENDER | RECEIVER | READ => point.get(START.name).is_none(),
+        _ => false,
     }
 }

@@ -51,11 +51,8 @@ pub fn expected(point: &Point, known: &Known) -> Result<Prediction, String> {
 fn processor_time(point: &Point, known: &Known) -> Prediction {
     let mib = f64::from(1 << 20);
     let chunks = mib / point.number(&CHUNK) as f64;
-    let prediction = Prediction::new().hardware("every byte copied once", mib, copy_ns(known)).software(
-        "system calls",
-        chunks,
-        kernel_service::entry(known),
-    );
+    let prediction = Prediction::new().hardware("every byte copied once", mib, copy_ns(known));
+    let prediction = kernel_service::entering(prediction, "system calls", chunks, known);
     let through_adapters = point.name(&PATH) == PEER && !known.virtual_peer;
     if point.name(&FIGURE) == RECEIVER && !through_adapters {
         return prediction;

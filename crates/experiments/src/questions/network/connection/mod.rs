@@ -149,7 +149,7 @@ impl Experiment for Connection {
         let segment = |prediction| {
             kernel_service::assumed(prediction, "one segment through this kernel", 2_500.0, known)
         };
-        let calls = |count| Prediction::new().software("system calls", count, kernel_service::entry(known));
+        let calls = |count| kernel_service::entering(Prediction::new(), "system calls", count, known);
         let software = match point.name(&PHASE) {
             CONNECT if point.name(&PATH) != PEER => published::connect(Prediction::new()),
             CONNECT => handshake(calls(1.0)),

@@ -41,13 +41,12 @@ fn software(point: &Point, known: &Known) -> Prediction {
     if point.name(&TRANSPORT) == TCP && is_closed && point.placement() == Placement::OneCpu {
         return independent(point, known, protocol, work_ns);
     }
-    let prediction = Prediction::new()
-        .hardware(
-            "copies of the payload, in and out, on both sides",
-            4.0 * point.number(&PAYLOAD) as f64,
-            expected::network::copy_ns(known),
-        )
-        .software("system calls of both sides", calls, kernel_service::entry(known));
+    let prediction = Prediction::new().hardware(
+        "copies of the payload, in and out, on both sides",
+        4.0 * point.number(&PAYLOAD) as f64,
+        expected::network::copy_ns(known),
+    );
+    let prediction = kernel_service::entering(prediction, "system calls of both sides", calls, known);
     let prediction = kernel_service::assumed(prediction, protocol, work_ns, known);
     match (point.name(&TRANSPORT), point.name(&LOOP)) {
         (ICMP, _) => prediction,
@@ -70,15 +69,12 @@ fn software(point: &Point, known: &Known) -> Prediction {
 /// TCP on one CPU, from nothing of this run: entries into the kernel by their cycles, switches of published machines, and assumed
 /// work of the protocol.
 fn independent(point: &Point, known: &Known, protocol: &str, work_ns: f64) -> Prediction {
-    let entry = mode_switch::measured_or_predicted(None, known);
-    let prediction = Prediction::new()
-        .hardware(
-            "copies of the payload, in and out, on both sides",
-            4.0 * point.number(&PAYLOAD) as f64,
-            expected::network::copy_ns(known),
-        )
-        .software("system calls of both sides", 4.0, entry)
-        .being(TermEvent::KernelEntry)
+    let copied = Prediction::new().hardware(
+        "copies of the payload, in and out, on both sides",
+        4.0 * point.number(&PAYLOAD) as f64,
+        expected::network::copy_ns(known),
+    );
+    let prediction = mode_switch::entering(copied, ("system calls of both sides", 4.0), None, known)
         .software(protocol, 1.0, Basis::assumed(work_ns, "estimated from the path in the kernel"));
     published::switches(prediction, 2.0)
 }
