@@ -7,7 +7,7 @@ use fathom_core::sorting;
 use fathom_core::statistics::{chance_of_at_least, median, quantile, rank_sum};
 use std::collections::BTreeMap;
 
-/// The fewest trials of a point that are compared: of four and four the ranks can differ at the level of [`LEVEL`].
+/// The fewest trials of a point that are compared: of four and four the ranks can differ at a level of 5 %.
 pub const FEWEST: usize = 8;
 
 /// The level at which the halves of one point differ.
