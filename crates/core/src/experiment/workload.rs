@@ -158,6 +158,9 @@ pub struct Workload<'site> {
     pub partner: PartnerTask,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
+    /// What must precede timed work for it to find the machine as it leaves it itself: done just before the observations, after the
+    /// core has been waited for.
+    pub warming: Option<Box<dyn FnMut() + 'site>>,
     /// Counts that only the work knows, never decreasing: read before the first observation and after the last.
     pub witness: Option<Witness<'site>>,
     /// Values at the end of the trial that only the work knows: read after the last observation.
@@ -178,6 +181,7 @@ impl<'site> Workload<'site> {
             observed: ObservedFrom::ItsBeginning,
             partner: PartnerTask::Work,
             traced: false,
+            warming: None,
             witness: None,
             gauges: None,
             stated: vec![],
@@ -259,6 +263,13 @@ impl<'site> Workload<'site> {
         if adapts {
             self.observed = ObservedFrom::ItsSteadyState;
         }
+        self
+    }
+
+    /// Timed work is preceded by this, whose time is not observed.
+    #[must_use]
+    pub fn warmed_by(mut self, warming: impl FnMut() + 'site) -> Self {
+        self.warming = Some(Box::new(warming));
         self
     }
 

@@ -108,10 +108,20 @@ impl<C: Clock> Sampler<'_, C> {
             Work::Figures(observe) => self.record_figures(observe, (first_call, observed, partner), begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), (beyond_ns, observed), begin),
             Work::Timed { operation, baseline } => {
-                let (batch, quickest) = self.batch(operation.as_mut(), each)?;
+                let (batch, quickest, waited_ns) = match &mut workload.warming {
+                    Some(warming) => {
+                        let waited_ns = self.wait()?;
+                        warming();
+                        let (batch, quickest) = self.batch(operation.as_mut(), each)?;
+                        (batch, quickest, waited_ns)
+                    }
+                    None => {
+                        let (batch, quickest) = self.batch(operation.as_mut(), each)?;
+                        (batch, quickest, self.wait()?)
+                    }
+                };
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
                 let wait = self.core_wait;
-                let waited_ns = self.wait()?;
                 let begun = self.warmed(begin);
                 let until = Until { most, wait, duration: self.ticks(self.duration_ns as f64) };
                 let partner = self.partner_readings(partner);

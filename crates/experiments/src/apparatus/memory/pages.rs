@@ -1,6 +1,7 @@
 //! Memory on pages of a chosen size: requested from the kernel, touched, and verified.
 
 use super::backing::Backing;
+use super::chase::random_order::RandomOrder;
 use fathom_core::machine::Root;
 use fathom_core::prelude::*;
 use std::ptr::NonNull;
@@ -114,6 +115,16 @@ impl Mapping {
         Ok(mapping)
     }
 
+    /// Resident memory on base pages, of which neighbours in addresses are not neighbours in memory: they are written first in an
+    /// order by chance, and the kernel gives its free pages one after the other. How whole its free memory is does not matter then.
+    pub fn scattered(bytes: usize, seed: u64) -> Result<(Self, Backing), Failure> {
+        let mapping = Mapping::untouched(bytes, Pages::Base)?;
+        let pages = mapping.base_pages();
+        let order = RandomOrder::new(pages as u64, seed);
+        (0..pages).for_each(|place| mapping.write_in(order.at(place as u64) as usize));
+        mapping.verified(Pages::Base)
+    }
+
     fn filled(
         bytes: usize,
         pages: Pages,
@@ -121,8 +132,13 @@ impl Mapping {
     ) -> Result<(Self, Backing), Failure> {
         let mut mapping = map(bytes, pages)?;
         mapping.touch();
-        let backing = Backing::of(mapping.start.as_ptr() as usize)?;
-        accepted(pages, &backing).map(|()| (mapping, backing))
+        mapping.verified(pages)
+    }
+
+    /// This memory with what is behind it, if those are pages of this kind.
+    fn verified(self, pages: Pages) -> Result<(Self, Backing), Failure> {
+        let backing = Backing::of(self.start.as_ptr() as usize)?;
+        accepted(pages, &backing).map(|()| (self, backing))
     }
 
     /// Reserves addresses, with an aligned stretch in them between guard pages.
@@ -155,10 +171,18 @@ impl Mapping {
 
     /// Writes a byte that is not zero into every base page, in the order of addresses.
     pub fn touch(&mut self) {
-        for offset in (0..self.bytes).step_by(Pages::Base.bytes()) {
-            // SAFETY: inside the mapping.
-            unsafe { self.start.add(offset).write_volatile(1) };
-        }
+        (0..self.base_pages()).for_each(|page| self.write_in(page));
+    }
+
+    fn base_pages(&self) -> usize {
+        self.bytes / Pages::Base.bytes()
+    }
+
+    /// Writes a byte that is not zero into the base page of this number.
+    fn write_in(&self, page: usize) {
+        assert!(page < self.base_pages(), "within the mapping");
+        // SAFETY: inside the mapping.
+        unsafe { self.start.add(page * Pages::Base.bytes()).write_volatile(1) };
     }
 
     /// Its first byte.

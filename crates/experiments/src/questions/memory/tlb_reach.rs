@@ -28,11 +28,14 @@ static ABOUT: About = About {
              offsets, so that the lines spread over all sets of the caches. The same number of lines packed next to \
              each other needs a sixty-fourth of the pages and the same space in the caches, so the difference is the \
              cost of address translation. Plateaus are found in that difference, added to the latency of the \
-             first-level cache, as for the caches.",
+             first-level cache, as for the caches. The pages are written first in a random order, so that neighbours \
+             in addresses are not neighbours in memory: an entry that may cover several adjacent pages covers one, and \
+             the result does not depend on how whole the kernel's free memory is.",
     caveats: "Page walks go through the caches: where the page tables no longer fit into a level, a walk takes \
               longer, and the curve rises although no TLB ends there. On a virtual machine whose host backs it with \
-              small pages, the TLB may hold translations for those instead.",
-    version: 1,
+              small pages, the TLB may hold translations for those instead. Where memory is in adjacent pages, processors \
+              whose entries may cover several of them (coalesced pages of AMD's, the contiguous hint of Arm's) reach further.",
+    version: 2,
     timed: Some(TimedCode {
         of: "the chase",
         source: crate::arch::CHASE_SOURCE,
@@ -234,7 +237,7 @@ fn built<'site, P: Places + 'site>(
 ) -> Result<Workload<'site>, Failure> {
     // Lines on their own pages begin at the start of the page; packed ones anywhere in a page.
     let offset = if bytes as u64 / lines < Pages::Base.bytes() as u64 { site.buffer_offset } else { 0 };
-    let arena = Arena::of_block(site, bytes + offset, Pages::Base)?;
+    let arena = Arena::scattered_of_block(site, bytes + offset)?;
     Ok(walk::one(Rc::new(Cycle::build(arena, offset, lines, place)?), bytes, false))
 }
 

@@ -34,9 +34,29 @@ impl Arena {
         Arena { mapping, pages: Pages::Base, backing: Backing { mapped, resident: mapped, huge: 0 } }
     }
 
+    /// Base pages of which neighbours in addresses are not neighbours in memory ([`Mapping::scattered`]).
+    fn scattered(bytes: usize, seed: u64) -> Result<Self, Failure> {
+        let (mapping, backing) = Mapping::scattered(bytes, seed)?;
+        Ok(Arena { mapping, pages: Pages::Base, backing })
+    }
+
     /// The block's arena if it is large enough, else a larger one in its place: there is never more memory than the block's
     /// largest point needs.
     pub fn of_block(site: &Site, bytes: usize, pages: Pages) -> Result<Rc<Self>, Failure> {
+        Arena::kept(site, bytes, pages, || Arena::new(bytes, pages))
+    }
+
+    /// As [`Arena::of_block`], on scattered base pages, for a block whose points all have such.
+    pub fn scattered_of_block(site: &Site, bytes: usize) -> Result<Rc<Self>, Failure> {
+        Arena::kept(site, bytes, Pages::Base, || Arena::scattered(bytes, site.seed))
+    }
+
+    fn kept(
+        site: &Site,
+        bytes: usize,
+        pages: Pages,
+        new: impl FnOnce() -> Result<Self, Failure>,
+    ) -> Result<Rc<Self>, Failure> {
         let shared = site.shared.get_or_make(|| Ok(BlockArena::default()))?;
         let mut current = shared.0.borrow_mut();
         let fits = |arena: &&Rc<Arena>| arena.pages == pages && arena.mapping.bytes() >= bytes;
@@ -45,7 +65,7 @@ impl Arena {
         }
         // The smaller one is freed first: memory was requested for one point, not for two.
         *current = None;
-        let arena = Rc::new(Arena::new(bytes, pages)?);
+        let arena = Rc::new(new()?);
         *current = Some(Rc::clone(&arena));
         Ok(arena)
     }

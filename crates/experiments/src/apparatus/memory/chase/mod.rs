@@ -7,3 +7,4 @@ pub mod random_order;
 pub mod scattered;
 pub mod sizes;
 pub mod walk;
+mod warm;
