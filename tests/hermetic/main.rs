@@ -67,6 +67,7 @@ mod registry;
 mod replicated_figures;
 mod replication;
 mod report_properties;
+mod revisited_memory;
 mod run_file;
 mod screen;
 mod sources;

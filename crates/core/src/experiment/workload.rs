@@ -158,9 +158,8 @@ pub struct Workload<'site> {
     pub partner: PartnerTask,
     /// Whether the system calls of some untimed iterations are counted by tracing a forked copy.
     pub traced: bool,
-    /// What must precede timed work for it to find the machine as it leaves it itself: done just before the observations, after the
-    /// core has been waited for.
-    pub warming: Option<Box<dyn FnMut() + 'site>>,
+    /// The iterations of timed work that go through all of its memory once, if it does so again and again.
+    pub visit: Option<u64>,
     /// Counts that only the work knows, never decreasing: read before the first observation and after the last.
     pub witness: Option<Witness<'site>>,
     /// Values at the end of the trial that only the work knows: read after the last observation.
@@ -181,7 +180,7 @@ impl<'site> Workload<'site> {
             observed: ObservedFrom::ItsBeginning,
             partner: PartnerTask::Work,
             traced: false,
-            warming: None,
+            visit: None,
             witness: None,
             gauges: None,
             stated: vec![],
@@ -266,10 +265,11 @@ impl<'site> Workload<'site> {
         self
     }
 
-    /// Timed work is preceded by this, whose time is not observed.
+    /// Timed work goes through all of its memory again and again, once in so many iterations: it does until the caches have adapted to
+    /// it before it is observed.
     #[must_use]
-    pub fn warmed_by(mut self, warming: impl FnMut() + 'site) -> Self {
-        self.warming = Some(Box::new(warming));
+    pub fn revisiting(mut self, iterations: u64) -> Self {
+        self.visit = Some(iterations.max(1));
         self
     }
 

@@ -26,6 +26,7 @@ mod piped_child;
 pub mod preparing;
 pub mod priority;
 mod qualify;
+mod readying;
 mod sample;
 mod settling;
 pub mod shared_memory;

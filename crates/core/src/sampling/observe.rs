@@ -3,9 +3,10 @@
 use super::clock::{Clock, Reading, overhead, warm_up};
 use super::observations::Observations;
 use super::observed_time::ObservedTime;
-use super::occupancy::{self, CoreReadings, CoreWait};
+use super::occupancy::{CoreReadings, CoreWait};
 use super::partner_core::PartnerCore;
 use super::partner_readings::PartnerReadings;
+use super::readying::VISITS_BEFORE;
 use super::sample::{Beginning, SteadyWork};
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{
@@ -13,22 +14,9 @@ use crate::experiment::{
 };
 use std::collections::BTreeMap;
 
-/// The minimum length of a batch as a multiple of the clock's cost, which is then under one percent of it.
-const BATCH_OVER_CLOCK: f64 = 200.0;
-
-/// The minimum length of a batch; still short compared with a timer tick, so that most batches meet no interrupt.
-const BATCH_NS: f64 = 20_000.0;
-
-/// Maximum share of a trial's time for warming up.
-const WARM_UP_SHARE: f64 = 0.1;
-
 /// Observations after which a trial ends early: more from one process add less information than another process.
 const MOST_BATCHES: usize = 200;
 const MOST_SINGLES: usize = 600;
-
-/// Consecutive readings that must find the core alone before short work begins: the time of a few batches. Work on the other
-/// hardware thread pauses for microseconds at a time without having ended.
-const READINGS_ALONE: u32 = 128;
 
 /// The results of a trial's sampler.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -98,7 +86,7 @@ impl<C: Clock> Sampler<'_, C> {
         let first_call = workload.first_call;
         let partner = self.partner_core.filter(|_| workload.partner == PartnerTask::WorkAndReadings);
         let mut counts = || workload.witness.as_mut().map(|count| count()).unwrap_or_default();
-        let mut before = vec![];
+        let (mut before, mut visits) = (vec![], None);
         let begin = || {
             before = counts();
             begin()
@@ -108,18 +96,9 @@ impl<C: Clock> Sampler<'_, C> {
             Work::Figures(observe) => self.record_figures(observe, (first_call, observed, partner), begin),
             Work::Marked(operation) => self.marked(operation.as_mut(), (beyond_ns, observed), begin),
             Work::Timed { operation, baseline } => {
-                let (batch, quickest, waited_ns) = match &mut workload.warming {
-                    Some(warming) => {
-                        let waited_ns = self.wait()?;
-                        warming();
-                        let (batch, quickest) = self.batch(operation.as_mut(), each)?;
-                        (batch, quickest, waited_ns)
-                    }
-                    None => {
-                        let (batch, quickest) = self.batch(operation.as_mut(), each)?;
-                        (batch, quickest, self.wait()?)
-                    }
-                };
+                let ready = self.ready(operation.as_mut(), each, workload.visit)?;
+                visits = ready.visits;
+                let (batch, quickest) = (ready.batch, ready.quickest);
                 let most = if each { MOST_SINGLES } else { MOST_BATCHES };
                 let wait = self.core_wait;
                 let begun = self.warmed(begin);
@@ -127,14 +106,16 @@ impl<C: Clock> Sampler<'_, C> {
                 let partner = self.partner_readings(partner);
                 let work = (operation.as_mut(), baseline.as_deref_mut(), partner);
                 let (mut timed, settled) = self.timed(work, (batch, quickest), (&until, observed))?;
-                timed.core.waited_ns = waited_ns;
+                timed.core.waited_ns = ready.waited_ns;
                 let settled = settled.times(per_iteration);
                 Ok((self.raw_sample(timed, batch, per_iteration, beyond_ns, each).after(settled), begun))
             }
         }?;
         let grown = counts().into_iter().zip(before).map(|((name, now), (_, then))| (name, now - then));
         let gauges = workload.gauges.as_mut().map(|gauges| gauges()).unwrap_or_default();
-        raw.witnessed = grown.chain(gauges).map(|(name, value)| (name.to_owned(), value)).collect();
+        let visits = visits.map(|visits| (VISITS_BEFORE, f64::from(visits)));
+        raw.witnessed =
+            grown.chain(gauges).chain(visits).map(|(name, value)| (name.to_owned(), value)).collect();
         Ok((raw, begun))
     }
 
@@ -148,62 +129,21 @@ impl<C: Clock> Sampler<'_, C> {
         PartnerReadings::new(of, self.ticks(PartnerReadings::BETWEEN_NS))
     }
 
-    fn ticks(&self, ns: f64) -> i64 {
+    pub(super) fn ticks(&self, ns: f64) -> i64 {
         (ns / 1e9 * self.ticks_per_second) as i64
     }
 
     /// One observation of `n` iterations.
     #[inline]
-    fn time(&self, operation: &mut (dyn Operation + '_), n: u64) -> Result<(i64, Reading), Failure> {
+    pub(super) fn time(
+        &self,
+        operation: &mut (dyn Operation + '_),
+        n: u64,
+    ) -> Result<(i64, Reading), Failure> {
         let start = self.clock.start();
         operation.run(n)?;
         let stop = self.clock.stop();
         Ok((stop.since(start).0, stop))
-    }
-
-    /// Iterations between two clock readings: doubled until they last long enough, which also warms up. The fastest of three
-    /// counts, because an interruption would make a batch of one appear long enough. With the ticks that so many take at their quickest.
-    fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<(u64, i64), Failure> {
-        let warm_up = self.ticks(self.duration_ns as f64 * WARM_UP_SHARE);
-        let long = ((overhead(self.clock) * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
-        let began = self.clock.stop();
-        let (mut n, mut quickest) = (1, i64::MAX);
-        loop {
-            for _ in 0..3 {
-                let (elapsed, now) = self.time(operation, n)?;
-                quickest = quickest.min(elapsed);
-                if each && now.since(began).0 >= warm_up {
-                    return Ok((1, quickest));
-                }
-            }
-            if !each && quickest >= long {
-                let share = long as f64 / quickest as f64;
-                return Ok(((n as f64 * share).ceil().max(1.0) as u64, long));
-            }
-            if !each {
-                (n, quickest) = (2 * n, i64::MAX);
-            }
-        }
-    }
-
-    /// Waits until the core is alone, if that is wanted, at most until the limit; returns the time waited, nanoseconds.
-    /// [`Failure::CoreShared`] if it was in vain and the trial can be made at another moment.
-    pub(super) fn wait(&self) -> Result<u64, Failure> {
-        let Some(wait) = self.core_wait else { return Ok(0) };
-        let (began, most) = (self.clock.stop(), self.ticks(wait.most_ns as f64));
-        let mut calm = 0;
-        loop {
-            let alone =
-                occupancy::quotient(occupancy::read(self.clock, self.reading_times)) <= wait.alone_up_to;
-            calm = if alone { calm + 1 } else { 0 };
-            let waited = self.clock.stop().since(began).0;
-            if calm >= READINGS_ALONE || (waited >= most && !wait.puts_back) {
-                return Ok((waited as f64 / self.ticks_per_second * 1e9) as u64);
-            }
-            if waited >= most {
-                return Err(Failure::CoreShared);
-            }
-        }
     }
 
     fn timed(

@@ -7,4 +7,3 @@ pub mod random_order;
 pub mod scattered;
 pub mod sizes;
 pub mod walk;
-mod warm;

@@ -16,7 +16,8 @@ pub fn workload<'site>(arena: Rc<Arena>, bytes: usize, seed: u64) -> Workload<'s
         next = next.wrapping_add(loads);
         Ok(())
     };
-    Workload::batched(load).per_iteration(LOADS)
+    // As many loads as the array has lines.
+    Workload::batched(load).per_iteration(LOADS).revisiting(bytes as u64 / 64 / LOADS)
 }
 
 /// The sum of `loads` elements, those of a random sequence from its `first` on.

@@ -2,15 +2,12 @@
 
 use super::cycle::{Cycle, Places};
 use super::kernel::{UNROLLED, chase, chase_many, chase_rolled};
-use super::warm::warm;
 use fathom_core::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// Witness: loads, if the chase is at the element that this many loads lead to.
 pub const LOADS: &str = "loads_shown_by_where_they_lead";
-/// Gauge: walks through the whole cycle before it was observed.
-const WALKS_BEFORE: &str = "walks_before";
 
 /// One chase of dependent loads; an iteration is [`UNROLLED`] of them.
 pub fn one<'site, P: Places + 'site>(cycle: Rc<Cycle<P>>, bytes: usize, rolled: bool) -> Workload<'site> {
@@ -40,8 +37,10 @@ fn walking<'site, const K: usize, P: Places + 'site>(
     per_iteration: u64,
     turn: impl Fn(Positions<K>, u64) -> Positions<K> + 'site,
 ) -> Workload<'site> {
-    let walk = Rc::new(Walk { cycle, at, loads: Cell::new(0), before: Cell::new(0) });
-    let [witness, stated, warmed, gauged] = std::array::from_fn(|_| Rc::clone(&walk));
+    let whole = cycle.elements().div_ceil(per_iteration);
+    let walk = Rc::new(Walk { cycle, at, loads: Cell::new(0) });
+    let witness = Rc::clone(&walk);
+    let stated = Rc::clone(&walk);
     let step = move |turns: u64| -> Result<(), Failure> {
         walk.at.set(turn(walk.at.get(), turns));
         walk.loads.set(walk.loads.get() + turns * UNROLLED);
@@ -49,9 +48,8 @@ fn walking<'site, const K: usize, P: Places + 'site>(
     };
     let workload = Workload::batched(step)
         .per_iteration(per_iteration)
-        .warmed_by(move || warmed.before.set(warm(&warmed.cycle)))
-        .witnessed(move || vec![(LOADS, witness.shown())])
-        .gauged(move || vec![(WALKS_BEFORE, f64::from(gauged.before.get()))]);
+        .revisiting(whole)
+        .witnessed(move || vec![(LOADS, witness.shown())]);
     stated.cycle.stated(bytes, workload)
 }
 
@@ -59,8 +57,6 @@ struct Walk<P, const K: usize> {
     cycle: Rc<Cycle<P>>,
     at: Cell<Positions<K>>,
     loads: Cell<u64>,
-    /// Walks through the whole cycle before the first of them.
-    before: Cell<u32>,
 }
 
 impl<P: Places, const K: usize> Walk<P, K> {

@@ -338,7 +338,8 @@ fn out_of_the_cache<'site>(point: &Point, site: &'site Site) -> Result<Workload<
             .try_for_each(|number| reader.read(number * point.number(&BLOCK)))?;
     }
     let read = move |n| (0..n).try_for_each(|_| reader.read(walk.step()));
-    Ok(watched(Workload::batched(read), test))
+    let blocks = test.bytes / point.number(&BLOCK);
+    Ok(watched(Workload::batched(read).revisiting(blocks), test))
 }
 
 /// Adds witnesses of the layer that served.

@@ -235,7 +235,7 @@ impl Experiment for Bandwidth {
         // A pass over a large array in one call may take as long as a trial: it is an observation by itself.
         let is_long = bytes > MOST_PIECE_BYTES as u64 * kernel.kind.arrays();
         let workload = if is_long { Workload::each(pass) } else { Workload::batched(pass) };
-        let workload = workload.per_iteration(bytes).witnessed(look);
+        let workload = workload.per_iteration(bytes).revisiting(1).witnessed(look);
         Ok(backing.stated(stating_traffic(workload, kernel)))
     }
 
