@@ -2,6 +2,8 @@
 //! tens of nanoseconds at one time and hundreds at another, for seconds to minutes, and whatever passes between them follows. Like is
 //! compared with like: a figure rests on the trials at one distance, and the value at another stands beside it.
 
+pub(crate) use super::line_groups::is_same;
+use super::line_groups::{NEAR, OFTEN, groups};
 use crate::record::{Header, Run, Trial};
 use fathom_core::experiment::{Found, LineLooks, Placement, Point};
 use fathom_core::quantities;
@@ -57,14 +59,6 @@ pub const LINE_HAND_OVER: &str = "cpu/core_to_core";
 
 /// The looks from which distances are told apart.
 const FEWEST_LOOKS: usize = 12;
-
-/// The ratio from which two distances are two: between cores of one cache it is smaller, and to those of another it is several.
-const APART: f64 = 1.4;
-
-/// A look belongs to a distance if at least this share of all looks, and three, are within the ratio [`NEAR`] of it; and it is a distance
-/// if the CPUs were at it for this share of the time.
-const OFTEN: f64 = 0.005;
-const NEAR: f64 = 1.15;
 
 impl CpuDistances {
     /// Of a run; `None` without enough looks. Of two alternating runs each trial has its partner at the same distance, so they are not
@@ -292,11 +286,6 @@ pub(super) struct Lack {
     pub further: usize,
 }
 
-/// Whether two times of a line are of one distance.
-pub(crate) fn is_same(one_ns: f64, other_ns: f64) -> bool {
-    one_ns.max(other_ns) <= APART * one_ns.min(other_ns)
-}
-
 /// Whether work is on both of the run's two CPUs: between them, or by two threads. Other CPUs are not looked at.
 pub fn is_of_both(header: &Header, point: &Point) -> bool {
     let cpus = [Some(header.settings.home), header.settings.partner];
@@ -308,19 +297,6 @@ pub fn is_of_both(header: &Header, point: &Point) -> bool {
         }
         Placement::OneCpu | Placement::AcrossPackages | Placement::Free => false,
     }
-}
-
-/// The groups of ascending readings that are apart: the least of each, its median, and its greatest. Single readings, which something
-/// interrupted, belong to none.
-fn groups(ascending: &[f64]) -> Vec<[f64; 3]> {
-    let often = (OFTEN * ascending.len() as f64).max(3.0) as usize;
-    let near = |reading: f64| {
-        let up_to = |most: f64| ascending.partition_point(|other| *other <= most);
-        up_to(reading * NEAR) - up_to(reading / NEAR)
-    };
-    let frequent: Vec<f64> = ascending.iter().copied().filter(|reading| near(*reading) >= often).collect();
-    let group = |readings: &[f64]| [readings[0], readings[readings.len() / 2], readings[readings.len() - 1]];
-    frequent.chunk_by(|one, next| *next <= APART * one).map(group).collect()
 }
 
 #[cfg(test)]

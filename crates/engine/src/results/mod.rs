@@ -29,6 +29,7 @@ mod influence_part;
 mod inputs_elsewhere;
 mod inputs_unusable;
 mod known_states;
+mod line_groups;
 mod mechanisms;
 mod missed;
 mod mixture;
