@@ -115,7 +115,11 @@ fn blocks_are_points_that_share_a_preparation_and_a_place_and_figures_stay_toget
     assert_ne!(jobs[0].trial, jobs[4].trial);
     assert_eq!(jobs[4].block, 0);
     let importance: Vec<Importance> = [0, 4, 12].map(|point: usize| jobs[point].importance).into();
-    assert_eq!(importance, [Importance::Main, Importance::Line, Importance::Other]);
+    assert_eq!(
+        importance,
+        [Importance::Main, Importance::Line, Importance::Quick],
+        "the last is of a quick run"
+    );
     points[0].skip = Some("not wanted".to_owned());
     assert_eq!(plan::blocks(&experiments, &points)[0], [1, 4, 5], "what is skipped is in no block");
 }

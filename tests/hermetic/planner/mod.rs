@@ -5,6 +5,7 @@ mod any_machine;
 mod visits;
 
 use crate::simulated_machine::{Costs, Course, Machine, run, run_with_trials};
+use fathom::plan::Importance;
 use fathom::plan::Progress;
 use std::time::Duration;
 
@@ -251,6 +252,21 @@ fn one_of_many_whose_costs_grow_does_not_take_the_run() {
     assert!(late <= 3, "each of {late} visits took 4 s of 120");
     assert!(!course.settlements.last().unwrap().left_out.is_empty());
     assert!(course.progress[..780].iter().all(|point| point.observed >= 6));
+}
+
+/// Of a curve of many sizes in few blocks a quick run has one size in four: they stay when not all fit into the share of one of many.
+#[test]
+fn one_of_many_that_is_too_dear_keeps_what_a_quick_run_has_of_it() {
+    let mut experiments = vec![Costs::alone(20, 0.01); 39];
+    experiments.push(Costs::block(2, 32, 0.02, 0.08));
+    let mut machine = Machine::of(experiments);
+    let is_quick = |point: &usize| point % 4 == 0;
+    (780..844).filter(is_quick).for_each(|point| machine.jobs[point].importance = Importance::Quick);
+    let course = run(&mut machine, 120.0);
+    let (quick, others): (Vec<usize>, Vec<usize>) = (780..844).partition(is_quick);
+    let least = |of: &[usize]| of.iter().map(|point| course.progress[*point].observed).min();
+    assert!(least(&quick) >= Some(4), "{:?}", least(&quick));
+    assert!(least(&others) < Some(4), "{:?}", least(&others));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The elements of a plan: points, the trials that produce them, and the blocks that share a preparation.
 
 use crate::record::PlannedPoint;
-use fathom_core::experiment::{Experiment, Placement, Point};
+use fathom_core::experiment::{Effort, Experiment, Placement, Point};
 use fathom_core::machine::Machine;
 use std::collections::BTreeMap;
 
@@ -12,13 +12,16 @@ pub enum Importance {
     Main,
     /// Any other point through which a line is fitted.
     Line,
+    /// Any other point of a quick run: what a longer one adds lies between such points, or is of more settings.
+    Quick,
     /// Any other point.
     Other,
 }
 
 impl Importance {
     /// All of them, the most important first.
-    pub(super) const ALL: [Importance; 3] = [Importance::Main, Importance::Line, Importance::Other];
+    pub(super) const ALL: [Importance; 4] =
+        [Importance::Main, Importance::Line, Importance::Quick, Importance::Other];
 }
 
 /// The planner's knowledge of a point that is to be measured.
@@ -125,6 +128,9 @@ fn importance(
         let mine: Vec<usize> = (0..points.len()).filter(|index| points[*index].experiment == name).collect();
         let trends = experiment.about().trends;
         for index in &mine {
+            if experiment.effort(&points[*index].point, machine) == Effort::Quick {
+                importances[*index] = Importance::Quick;
+            }
             if trends.iter().any(|trend| points[*index].point.get(trend.along).is_some()) {
                 importances[*index] = Importance::Line;
             }

@@ -74,8 +74,8 @@ impl Planner {
         seconds
     }
 
-    /// Leaves out the dearest blocks of an experiment, up to what takes it so many seconds beyond its share: costs may have grown since
-    /// they were chosen. Those with main figures stay.
+    /// Leaves out parts of an experiment up to what takes it so many seconds beyond its share, the least important first and of these the
+    /// dearest: costs may have grown since they were chosen. Those with main figures stay.
     fn leave_out_the_dearest(
         &self,
         experiment: usize,
@@ -83,23 +83,23 @@ impl Planner {
         goals: &mut [usize],
         choosing: &Choosing,
     ) {
-        let seconds_of = |block: usize, goals: &[usize]| choosing.seconds_of(block, goals, self.observe);
-        let may_go = |block: &usize| {
-            let mut parts = self.layout.blocks[*block].iter().map(|part| &self.layout.parts[*part]);
-            parts.all(|part| part.experiment == experiment && part.importance != Importance::Main)
+        let parts = &self.layout.parts;
+        let may_go = |part: &usize| {
+            let is_mine =
+                parts[*part].experiment == experiment && parts[*part].importance != Importance::Main;
+            is_mine && choosing.needed(*part, goals[*part]) > 0
         };
-        let mut dearest: Vec<usize> = (0..self.layout.blocks.len()).filter(may_go).collect();
-        let each = |block: usize| seconds_of(block, goals) / self.layout.blocks[block].len().max(1) as f64;
-        sorting::by_number(&mut dearest, |block| -each(*block));
-        for block in dearest {
-            let seconds = seconds_of(block, goals);
-            if beyond <= 0.0 || seconds <= 0.0 {
+        let mut dearest: Vec<usize> = (0..goals.len()).filter(may_go).collect();
+        sorting::by_number(&mut dearest, |part| -choosing.prices.own[*part].at(self.observe));
+        sorting::by_key(&mut dearest, |part| std::cmp::Reverse(parts[*part].importance));
+        for part in dearest {
+            if beyond <= 0.0 {
                 break;
             }
-            for part in &self.layout.blocks[block] {
-                goals[*part] = if choosing.needed(*part, goals[*part]) > 0 { 0 } else { goals[*part] };
-            }
-            beyond -= seconds;
+            let block = parts[part].block;
+            let before = choosing.seconds_of(block, goals, self.observe);
+            goals[part] = 0;
+            beyond -= before - choosing.seconds_of(block, goals, self.observe);
         }
     }
 
