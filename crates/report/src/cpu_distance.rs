@@ -105,7 +105,8 @@ fn nearness(lines_ns: &[f64], (load_ns, size): (f64, &str), threads: &OneCore) -
     };
     let load = quantities::value(Unit::Nanoseconds, load_ns);
     Some(format!(
-        "A load from {size} of memory, which no cache answers, takes {load}: while a line takes {near} the two CPUs probably share a cache, while it takes {far} probably none{in_a_core}."
+        "Compared with a load from {size} of memory, which no cache answers and which takes {load}, a line that takes {near} probably passes \
+         through a cache that the two CPUs share, and one that takes {far} through memory or a link between caches{in_a_core}."
     ))
 }
 
@@ -339,11 +340,18 @@ mod tests {
     fn a_line_that_takes_as_long_as_a_load_from_memory_is_in_no_common_cache() {
         let text = nearness(&[33.5, 167.0, 16.4], (166.0, "1 GiB"), &OneCore::Not).expect("both kinds");
         assert!(
-            text.contains("while a line takes 33.5 ns or 16.4 ns the two CPUs probably share a cache"),
+            text.contains(
+                "a line that takes 33.5 ns or 16.4 ns probably passes through a cache that the two CPUs share"
+            ),
             "{text}"
         );
-        assert!(text.starts_with("A load from 1 GiB of memory, which no cache answers, takes 166 ns: while"));
-        assert!(text.ends_with("while it takes 167 ns probably none."), "{text}");
+        assert!(text.starts_with(
+            "Compared with a load from 1 GiB of memory, which no cache answers and which takes 166 ns"
+        ));
+        assert!(
+            text.ends_with("and one that takes 167 ns through memory or a link between caches."),
+            "{text}"
+        );
         assert_eq!(
             nearness(&[33.5, 80.0], (166.0, "1 GiB"), &OneCore::Open(None)),
             None,
@@ -353,7 +361,7 @@ mod tests {
             |lines: &[f64]| nearness(lines, (166.0, "1 GiB"), &OneCore::Open(None)).expect("both kinds");
         assert!(
             of_a_guest(&[33.5, 167.0, 16.4])
-                .contains("none; at 16.4 ns they may be two hardware threads of one core"),
+                .contains("caches; at 16.4 ns they may be two hardware threads of one core"),
             "a guest is not told which of its CPUs are threads of one core"
         );
         let position = |line_ns, slowed, elsewhere| CpuPosition {
