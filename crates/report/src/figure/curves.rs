@@ -276,7 +276,8 @@ pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Cur
         }
     } else {
         // Between two distances of the CPUs the machine changed, and not what is swept.
-        let parts = curve.marks.chunk_by(|(_, one), (_, next)| !one.is_apart && !next.is_apart);
+        let is_joined = |one: &Mark, next: &Mark| !one.is_apart && !next.is_apart && !next.is_after_gap;
+        let parts = curve.marks.chunk_by(|(_, one), (_, next)| is_joined(one, next));
         for part in parts {
             let joined =
                 part.iter().map(|(setting, mark)| (plot.x.place(*setting), plot.y.place(mark.value)));
@@ -323,6 +324,20 @@ mod tests {
     use super::*;
     use fathom_core::experiment::Point;
     use fathom_core::statistics::Line;
+
+    #[test]
+    fn no_line_leads_over_settings_that_have_no_value() {
+        let mark = |value: f64| Mark::of(value, None, String::new());
+        let lines = |without_value: &[f64]| {
+            let marks = vec![(1.0, mark(1.0)), (2.0, mark(1.0)), (64.0, mark(9.0)), (128.0, mark(9.0))];
+            let marks = super::super::mark::with_gaps(marks, without_value);
+            let is_after = |(_, mark): &(f64, Mark)| mark.is_after_gap;
+            marks.iter().map(is_after).collect::<Vec<_>>()
+        };
+        assert_eq!(lines(&[8.0, 16.0, 256.0]), [false, false, true, false]);
+        assert_eq!(lines(&[8.0]), [false; 4], "one alone");
+        assert_eq!(lines(&[]), [false; 4], "nothing lies between");
+    }
 
     #[test]
     fn a_fitted_line_is_drawn_only_where_it_follows_the_marks() {

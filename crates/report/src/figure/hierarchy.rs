@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::curves::{Curve, Plot, draw};
 use super::drawn::DrawnFigure;
-use super::mark::{Mark, extent, is_drawn, mark};
+use super::mark::{Mark, extent, is_drawn, mark, with_gaps, without_value};
 use super::placing::Names;
 use super::svg::{Drawing, SERIES, Svg, WIDTH};
 use crate::words;
@@ -32,14 +32,13 @@ struct Hierarchy<'run> {
 /// The figure, and the experiments whose results it shows; `None` if no levels were found.
 pub(crate) fn figure<'a>(results: &'a Results) -> Option<(DrawnFigure, Vec<&'a str>)> {
     let (experiment, levels) = results.levels.first()?;
-    let latency: Vec<&PointResult> = results
-        .of_experiment(experiment)
-        .filter(|point| is_drawn(point) && point.point.without(levels.along) == levels.of)
-        .collect();
+    let mine =
+        || results.of_experiment(experiment).filter(|point| point.point.without(levels.along) == levels.of);
+    let latency: Vec<&PointResult> = mine().filter(|point| is_drawn(point)).collect();
     let shown = Hierarchy {
         latency: Curve {
             name: latency.first().map(|point| words::short_label(*point, &levels.of))?,
-            marks: marks(&latency, levels.along),
+            marks: with_gaps(marks(&latency, levels.along), &without_value(mine(), levels.along)),
             trend: None,
         },
         rates: rates(results),

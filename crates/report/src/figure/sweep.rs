@@ -3,7 +3,7 @@
 use super::Candidate;
 use super::curves::{Curve, Curves};
 use super::drawn::DrawnFigure;
-use super::mark::mark_among;
+use super::mark::{mark_among, with_gaps, without_value};
 use super::svg::SERIES;
 use crate::{cpu_distance, words};
 use fathom_core::experiment::{Point, Value};
@@ -175,12 +175,15 @@ fn curve<'run>(
 ) -> Curve<'run> {
     let marks = series.points.iter();
     let marks = marks.filter_map(|(setting, point)| Some((*setting, mark_among(point, points)?)));
+    let mine = results
+        .of_experiment(&first.experiment)
+        .filter(|point| point.point.without(&series.along) == series.group);
     Curve {
         name: words::short_label(
             first,
             &shared.iter().fold(series.group.clone(), |rest, name| rest.without(name)),
         ),
-        marks: marks.collect(),
+        marks: with_gaps(marks.collect(), &without_value(mine, &series.along)),
         trend: trend(results, series),
     }
 }
