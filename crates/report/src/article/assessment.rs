@@ -1,17 +1,17 @@
 //! What this machine is good and bad at, in one paragraph: the first of the conclusion.
 
-use super::introduction;
+use super::most_moved;
 use super::nearest::{Nearest, times_by};
 use super::neighbour;
 use super::quotable;
 use super::standing::{Balance, Standing};
 use crate::finding;
 use crate::main_figures;
+use crate::occupancy;
 use crate::paper::Text;
 use crate::usual::{self, UsualFigures};
 use crate::verdict::Trust;
 use crate::words::{self, plural};
-use crate::{cpu_positions, occupancy};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -27,8 +27,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
             .map(|sentence| Text::prose(&(sentence + &where_time_goes(nearest)))),
         by_itself(results, &areas).map(Text::plain),
         shared(results),
-        cpu_positions::moved(results).map(Text::plain),
-        introduction::most_moved(results),
+        most_moved::sentence(results),
         beside_the_atlas(results, nearest, usual).map(Text::plain),
         Some(Text::plain(trusted(results))),
     ];
