@@ -21,7 +21,7 @@ pub(super) fn sentence(results: &Results) -> Option<String> {
 }
 
 /// One load from memory, which is what a line costs that no cache of both CPUs holds: the main figure.
-pub(super) const LOAD: Selector = Selector::only(
+const LOAD: Selector = Selector::only(
     "memory/load_latency",
     &[("order", Name("random cycle")), ("pages", Any), ("size", Memory)],
 );

@@ -57,6 +57,7 @@ pub mod text;
 mod usual;
 mod verdict;
 mod verification;
+mod warned;
 mod width_causes;
 pub mod words;
 

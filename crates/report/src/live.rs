@@ -13,6 +13,13 @@ use std::time::{Duration, Instant};
 /// Without a terminal, the interval between lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(10);
 
+/// How many points do not fit, and the budget that would be enough for them.
+#[derive(Clone, Copy)]
+struct SettledShare {
+    left_out: usize,
+    enough: Duration,
+}
+
 /// Shows a run in progress. Nothing is drawn by a separate thread, or while a trial observes: only between two trials and
 /// while one prepares.
 pub struct Live {
@@ -21,8 +28,8 @@ pub struct Live {
     rows: BTreeMap<String, ProgressBar>,
     last_line: Option<Instant>,
     last_preparing: Option<Instant>,
-    /// The points that do not fit, once it is settled which do.
-    left_out: Option<usize>,
+    /// What was settled last: which points do not fit.
+    settled: Option<SettledShare>,
 }
 
 impl Live {
@@ -35,7 +42,7 @@ impl Live {
             rows: BTreeMap::new(),
             last_line: None,
             last_preparing: None,
-            left_out: None,
+            settled: None,
         }
     }
 
@@ -58,7 +65,7 @@ impl Live {
         });
         row.set_message(row_text(tick));
         bar.set_position((share(tick) * 1000.0) as u64);
-        bar.set_message(status(tick, self.left_out));
+        bar.set_message(status(tick, self.settled.map_or(0, |settled| settled.left_out)));
     }
 }
 
@@ -72,16 +79,23 @@ impl Watcher for Live {
     fn trial(&mut self, tick: &Tick) {
         match self.screen.clone() {
             Some(screen) => self.draw(&screen, tick),
-            None => write_line(&mut self.last_line, &status(tick, self.left_out)),
+            None => write_line(
+                &mut self.last_line,
+                &status(tick, self.settled.map_or(0, |settled| settled.left_out)),
+            ),
         }
     }
 
-    /// What is settled is said once; a later change only in the line of progress.
+    /// What is settled is said once, and again what would include what is left out where that becomes another, because the report says it at the end; other
+    /// changes stand in the line of progress.
     fn settled(&mut self, settlement: &Settlement) {
-        if self.left_out.replace(settlement.left_out.len()).is_some() {
-            return;
-        }
-        let text = planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at)));
+        let now = SettledShare { left_out: settlement.left_out.len(), enough: settlement.enough };
+        let before = self.settled.replace(now);
+        let text = match before {
+            None => planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at))),
+            Some(before) if before.enough == now.enough => return,
+            Some(_) => planned::changed(settlement),
+        };
         match self.screen.clone() {
             Some(screen) => drop(screen.println(shown(&text))),
             None => tell(text),
@@ -134,20 +148,30 @@ fn share(tick: &Tick) -> f64 {
 }
 
 /// What is measured now, in which round, and for how long still.
-fn status(tick: &Tick, left_out: Option<usize>) -> String {
+fn status(tick: &Tick, left_out: usize) -> String {
     let remaining = tick.budget.saturating_sub(tick.elapsed).as_secs();
     let precise = match tick.precise {
         0 => String::new(),
         some => {
-            format!("; {some} of {} values known to {}", tick.points, quantities::target(tick.precision))
+            format!(
+                "; {} known to {} so far",
+                of_those_measured(some, tick.points, left_out),
+                quantities::target(tick.precision)
+            )
         }
     };
     let left_out = match left_out {
-        None | Some(0) => String::new(),
-        Some(number) => format!("; {} left out", words::plural(number, "point")),
+        0 => String::new(),
+        number => format!("; {} left out", words::plural(number, "point")),
     };
     let round = round(tick.round, tick.rounds);
     format!("{round}, measuring {}; at most {remaining} s left{precise}{left_out}", tick.planned.experiment)
+}
+
+/// How many of those that are not left out: the report counts those with a value, and judges their trials by the state of the core and at one
+/// frequency, which a run in progress does not.
+fn of_those_measured(precise: usize, points: usize, left_out: usize) -> String {
+    format!("{precise} of {}", words::plural(points.saturating_sub(left_out).max(precise), "value"))
 }
 
 /// `round 2 of about 6`. Rounds beyond those that were promised narrow intervals.
@@ -185,6 +209,12 @@ fn row_text(tick: &Tick) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_out_is_of_no_share_that_is_known() {
+        assert_eq!(of_those_measured(70, 1_178, 222), "70 of 956 values");
+        assert_eq!(of_those_measured(3, 3, 1), "3 of 3 values", "one was known before it was left out");
+    }
 
     #[test]
     fn a_round_is_told_with_how_many_there_will_be() {

@@ -130,7 +130,7 @@ pub(super) fn beside_a_neighbour(point: &PointResult) -> Option<&'static str> {
 }
 
 /// The sign behind the name of a figure of the core alone, in tables that have no room for these words.
-const MARK: &str = "‡";
+pub(super) const MARK: &str = "‡";
 
 /// The sign with its space, if the point's figure is of the core alone where that was not always alone; else nothing.
 pub(super) fn mark(point: &PointResult) -> String {

@@ -153,6 +153,14 @@ pub(super) fn settled(settlement: &Settlement, clock: &str) -> String {
     )
 }
 
+/// What does not fit after all, in a line, when it is no longer what was said; nothing left out is said to fit.
+pub(super) fn changed(settlement: &Settlement) -> String {
+    match left_out(settlement).strip_prefix("; ") {
+        Some(text) => format!("now {text}"),
+        None => "now all points fit".to_owned(),
+    }
+}
+
 fn promised(settlement: &Settlement) -> String {
     let (least, most) = (settlement.least_trials, settlement.most_trials);
     let trials = if least == most { format!("{least}") } else { format!("{least} to {most}") };
@@ -205,7 +213,10 @@ mod tests {
         };
         let said = "412 points, 8 trials each by about 10:42 (1 min 20 s); 12 points of low priority do not fit (40 s more); --budget 3m would include them";
         assert_eq!(settled(&settlement, "10:42"), said);
+        let now = "now 12 points of low priority do not fit (40 s more); --budget 3m would include them";
+        assert_eq!(changed(&settlement), now, "the same words, and the budget that the report names");
         settlement.left_out.clear();
+        assert_eq!(changed(&settlement), "now all points fit");
         settlement.least_trials = 6;
         let said = "412 points, 6 to 8 trials each by about 10:42 (1 min 20 s)";
         assert_eq!(settled(&settlement, "10:42"), said);

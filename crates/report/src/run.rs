@@ -271,6 +271,15 @@ pub(super) fn step_of_chain(results: &Results) -> String {
         .unwrap_or_default()
 }
 
+/// What share of the time of all CPUs of the machine a hypervisor took during the run; `None` where it was not read.
+pub(super) fn share_taken(results: &Results) -> Option<f64> {
+    let closing = results.run.closing.as_ref()?;
+    let cpus = results.run.header.machine.topology.online.value()?.as_slice().len();
+    let all_s = closing.took_s * cpus as f64;
+    let taken_s = closing.conditions.steal_ns? as f64 * 1e-9;
+    (all_s > 0.0).then(|| (taken_s / all_s).min(1.0))
+}
+
 fn whole_run(results: &Results) -> Option<String> {
     let closing = results.run.closing.as_ref()?;
     let conditions = &closing.conditions;
@@ -279,12 +288,15 @@ fn whole_run(results: &Results) -> Option<String> {
         Some(time) => format!("; {by} {}", quantities::value(Unit::Nanoseconds, time as f64)),
         None => format!("; how much time {by} could not be read"),
     };
+    let share = share_taken(results).filter(|share| *share > 0.0);
+    let share = share.map(|share| format!(" ({} of its CPUs' time)", quantities::percent(share)));
+    let share = share.unwrap_or_default();
     let served = |count: Option<u64>, what: &str| match count {
         Some(count) => format!("{} {what}", quantities::count(count as usize)),
         None => format!("an unknown number of {what}"),
     };
     Some(format!(
-        "During the run the whole machine served {} and {}{}{}.",
+        "During the run the whole machine served {} and {}{}{share}{}.",
         served(conditions.interrupts, "interrupts"),
         served(conditions.switches, "context switches"),
         time_by(conditions.steal_ns, "the hypervisor took"),

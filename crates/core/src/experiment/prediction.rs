@@ -158,8 +158,12 @@ impl Prediction {
     /// Whether a result lies, with its interval, in the range of the published values behind it, and that says something: not of a range in
     /// which nearly every result would lie.
     pub fn is_range_of(&self, measured: &Measured) -> bool {
-        let range = self.range().filter(|range| are_telling(*range));
-        range.zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1)
+        self.spans(measured) && self.range().is_some_and(are_telling)
+    }
+
+    /// Whether a result lies, with its interval, in the range of the published values behind it, however wide that is.
+    pub fn spans(&self, measured: &Measured) -> bool {
+        self.range().zip(measured.ends()).is_some_and(|(of, ends)| of.0 <= ends.0 && ends.1 <= of.1)
     }
 
     /// The same at another frequency of the core, hertz: terms that are a number of its cycles keep that number. Of a `rate`, if all are.
@@ -211,6 +215,7 @@ mod tests {
         let wide = Prediction::new().software_of("a connection", &[8.3, 108.2], "two reports");
         let measured = Measured { value: 20.9, interval: Some(Interval { low: 20.6, high: 22.2 }) };
         assert!(!wide.is_range_of(&measured), "nearly every result would lie in it");
+        assert!(wide.spans(&measured), "and it does");
     }
 
     #[test]

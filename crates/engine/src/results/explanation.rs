@@ -32,6 +32,9 @@ pub enum Explanation {
     /// The interval of the result reaches to within the factor of the prediction, or its value with the core alone, as the prediction's inputs
     /// are, or what is predicted from its inputs by the end of the run reaches the result: whether it missed is not certain.
     NotCertain,
+    /// The whole interval of the result lies in the range that published values give for the prediction: what was predicted is that range, and
+    /// only its middle was missed.
+    InRange,
     /// No measurement of this run accounts for it.
     NotExplained,
 }
@@ -49,6 +52,8 @@ pub struct MissTally {
     pub probable: usize,
     /// Whose interval, state or input reaches to within the factor.
     pub uncertain: usize,
+    /// Which lie in the range that published values give for the prediction.
+    pub in_range: usize,
     /// Whose evidence fails.
     pub in_doubt: usize,
     /// Of unknown cause.
@@ -66,6 +71,7 @@ impl MissTally {
                 Explanation::Overstated { .. } => &mut tally.overstated,
                 Explanation::Probable { .. } => &mut tally.probable,
                 Explanation::NotCertain => &mut tally.uncertain,
+                Explanation::InRange => &mut tally.in_range,
                 Explanation::InDoubt => &mut tally.in_doubt,
                 Explanation::NotExplained => &mut tally.unexplained,
             } += 1;
@@ -75,7 +81,7 @@ impl MissTally {
 
     /// All results further than the factor from their prediction.
     pub fn all(self) -> usize {
-        self.certain() + self.uncertain + self.in_doubt
+        self.certain() + self.uncertain + self.in_range + self.in_doubt
     }
 
     /// Those that missed for certain.
@@ -106,11 +112,13 @@ mod tests {
             Explanation::NotExplained,
             Explanation::NotExplained,
             Explanation::NotCertain,
+            Explanation::InRange,
             Explanation::InDoubt,
             Explanation::Overstated { term: "a term".to_owned() },
             Explanation::Probable { cause: "a cause".to_owned() },
         ];
         let tally = MissTally::of(&all);
-        assert_eq!((tally.all(), tally.certain(), tally.unexplained, tally.in_doubt), (6, 4, 2, 1));
+        assert_eq!((tally.all(), tally.certain(), tally.unexplained, tally.in_doubt), (7, 4, 2, 1));
+        assert_eq!(tally.in_range, 1);
     }
 }

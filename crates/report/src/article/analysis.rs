@@ -122,6 +122,7 @@ fn reasons(points: &[&PointResult]) -> String {
         (tally.overstated, "in one term that was not measured and that the result bounds"),
         (tally.probable, "of a probable cause, whose part is not measured"),
         (tally.uncertain, "whose interval, state or input reaches to within that factor"),
+        (tally.in_range, "in the range that published values give for the prediction"),
         (tally.in_doubt, "whose evidence fails"),
         (tally.unexplained, "of unknown cause"),
     ];

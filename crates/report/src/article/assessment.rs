@@ -1,17 +1,17 @@
 //! What this machine is good and bad at, in one paragraph: the first of the conclusion.
 
-use super::introduction;
+use super::most_moved;
 use super::nearest::{Nearest, times_by};
 use super::neighbour;
 use super::quotable;
 use super::standing::{Balance, Standing};
 use crate::finding;
 use crate::main_figures;
+use crate::occupancy;
 use crate::paper::Text;
 use crate::usual::{self, UsualFigures};
 use crate::verdict::Trust;
 use crate::words::{self, plural};
-use crate::{cpu_positions, occupancy};
 use fathom_core::experiment::{Found, family};
 use fathom_core::quantities;
 use fathom_core::quantity::Kind;
@@ -27,8 +27,7 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
             .map(|sentence| Text::prose(&(sentence + &where_time_goes(nearest)))),
         by_itself(results, &areas).map(Text::plain),
         shared(results),
-        cpu_positions::moved(results).map(Text::plain),
-        introduction::most_moved(results),
+        most_moved::sentence(results),
         beside_the_atlas(results, nearest, usual).map(Text::plain),
         Some(Text::plain(trusted(results))),
     ];
@@ -84,8 +83,13 @@ impl Area {
     /// With what it rests on.
     fn words(&self) -> String {
         let times = quantities::factor(self.times);
-        let Balance { better, worse, all } = self.balance;
-        let counted = [(worse, "slower"), (better, "quicker")].into_iter().filter(|(number, _)| *number > 0);
+        let Balance { better, worse, worse_while_shared, all } = self.balance;
+        let counted = [
+            (worse, "slower"),
+            (worse_while_shared, "slower and only measured with the core shared"),
+            (better, "quicker"),
+        ];
+        let counted = counted.into_iter().filter(|(number, _)| *number > 0);
         let counted: Vec<String> = counted.map(|(number, how)| format!("{number} {how}")).collect();
         let counted =
             if counted.is_empty() { "neither for certain in any".to_owned() } else { counted.join(", ") };
@@ -103,7 +107,7 @@ struct InArea {
     standing: Standing,
 }
 
-/// The areas in which the nearest published machines have several figures that are alike: of a single one nothing follows for an area.
+/// The areas in which the nearest published machines have figures that are alike.
 struct Areas(Vec<Area>);
 
 impl Areas {
@@ -119,16 +123,39 @@ impl Areas {
 
     fn by_name(figures: &[InArea]) -> Self {
         let times = times_by(figures.iter().map(|figure| (figure.area, figure.merit)));
-        let area = |(name, times, number)| {
+        let area = |(name, times, _)| {
             let mine = figures.iter().filter(|figure| figure.area == name);
             let balance = Balance::of(mine.map(|figure| figure.standing));
-            (number > 1).then_some(Area { name, times, balance })
+            Area { name, times, balance }
         };
-        Areas(times.into_iter().filter_map(area).collect())
+        Areas(times.into_iter().map(area).collect())
+    }
+
+    /// Those of several figures: of a single one nothing follows for an area.
+    fn several(&self) -> impl Iterator<Item = &Area> {
+        self.0.iter().filter(|area| area.balance.all > 1)
     }
 
     fn has(&self, name: &str) -> bool {
-        self.0.iter().any(|area| area.name == name)
+        self.several().any(|area| area.name == name)
+    }
+
+    /// The areas of a single figure, of which no verdict is given, with how that one stands; empty without any.
+    fn single(&self) -> String {
+        let of_one = |area: &Area| {
+            let how = match area.balance.of_most() {
+                Standing::Better => "quicker for certain",
+                Standing::Worse => "slower for certain",
+                Standing::WorseWhileShared => "slower, and only measured with the core shared",
+                Standing::Neither => "neither for certain",
+            };
+            format!("{} ({}, {how})", area.name, quantities::factor(area.times))
+        };
+        let all: Vec<String> = self.0.iter().filter(|area| area.balance.all == 1).map(of_one).collect();
+        if all.is_empty() {
+            return String::new();
+        }
+        format!(" A single figure is no verdict: {}.", all.join(", "))
     }
 
     /// In which areas this machine is slower, quicker and neither, by what most figures of each are; and, where storage is one, what there is
@@ -136,11 +163,12 @@ impl Areas {
     fn sentence(&self, path_to_storage: Option<&str>) -> Option<String> {
         let named = [
             ("slower in", Standing::Worse),
+            ("slower, as far as known with the core shared, in", Standing::WorseWhileShared),
             ("quicker in", Standing::Better),
             ("neither slower nor quicker in", Standing::Neither),
         ];
         let areas = |(how, standing): (&str, Standing)| {
-            let mine = self.0.iter().filter(|area| area.balance.of_most() == standing);
+            let mine = self.several().filter(|area| area.balance.of_most() == standing);
             let areas: Vec<String> = mine.map(Area::words).collect();
             (!areas.is_empty()).then(|| format!("{how} {}", areas.join(", ")))
         };
@@ -148,8 +176,9 @@ impl Areas {
         let path = path_to_storage.filter(|_| self.has(STORAGE)).map(|path| format!(" {path}"));
         (!named.is_empty()).then(|| {
             format!(
-                "Beside the nearest published machines this machine is {}. That is said where more than half of the figures are so by more than a factor of {CLOSE}, each with its whole interval; × is its time over theirs (of rates the inverse), the median of all figures.{}",
+                "Beside the nearest published machines this machine is {}. That is said where more than half of the figures are so by more than a factor of {CLOSE}, each with its whole interval; × is its time over theirs (of rates the inverse), the median of all figures.{}{}",
                 named.join("; "),
+                self.single(),
                 path.unwrap_or_default()
             )
         })
@@ -272,6 +301,9 @@ mod tests {
             ("storage", 2.0, Standing::Better),
             // Of a single figure nothing follows for all of them.
             ("the processor's own work", 0.7, Standing::Worse),
+            // One was only measured with the core shared: slower as far as is known, and not neither.
+            ("memory", 0.5, Standing::Worse),
+            ("memory", 0.5, Standing::WorseWhileShared),
             // One is slower for certain, one far and not for certain, one near: of a median of those beyond the factor it would be slower.
             ("the network", 0.7, Standing::Worse),
             ("the network", 0.75, Standing::Neither),
@@ -281,7 +313,13 @@ mod tests {
         let named = areas.sentence(None).expect("three areas");
         assert!(
             named.contains(
-                "this machine is slower in system calls (2 figures: 2 slower); quicker in storage (2 figures: 2 quicker); neither slower nor quicker in the network (1.33×, 3 figures: 1 slower). That is said"
+                "this machine is slower in system calls (2 figures: 2 slower); slower, as far as known with the core shared, in memory (2 figures: 1 slower, 1 slower and only measured with the core shared); quicker in storage (2 figures: 2 quicker); neither slower nor quicker in the network (1.33×, 3 figures: 1 slower). That is said"
+            ),
+            "{named}"
+        );
+        assert!(
+            named.ends_with(
+                " A single figure is no verdict: the processor's own work (1.43×, slower for certain)."
             ),
             "{named}"
         );

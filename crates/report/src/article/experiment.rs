@@ -5,7 +5,7 @@ use super::main_rows::MainRows;
 use super::method::paragraphs;
 use super::sections::{listed, section_of};
 use super::works::cited;
-use super::{analysis, clauses, evidence, operations, prediction, results};
+use super::{analysis, clauses, evidence, operations, prediction, results, shared_ending};
 use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
@@ -232,13 +232,19 @@ fn findings(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     (list_of(&few, clauses::others(results, name)), list_of(&beside.chain(more).collect::<Vec<_>>(), vec![]))
 }
 
-/// A list of sentences, with the explanation of marks in them, and of others behind them.
+/// A list of sentences, with the explanation of marks in them, and of others behind them. What all of them end with, as the state of the core that
+/// their values are of, stands once before them.
 fn list_of(sentences: &[String], others: Vec<Text>) -> Vec<Block> {
     let approximate = sentences.iter().any(|sentence| sentence.contains('~'));
     let note = approximate.then(|| Block::Aside(Tone::Faint, finding::APPROXIMATE.into()));
+    // What stands before a list is of all of it.
+    let once = shared_ending::of(sentences).filter(|_| others.is_empty());
+    let (lead, sentences) =
+        once.map_or_else(|| (None, sentences.to_vec()), |(lead, rest)| (Some(lead), rest));
     let all: Vec<Text> = sentences.iter().map(|sentence| cited(sentence)).chain(others).collect();
+    let lead = lead.map(|text| Block::Paragraph(text.into()));
     let list = (!all.is_empty()).then_some(Block::List(all));
-    list.into_iter().chain(note).collect()
+    lead.into_iter().chain(list).chain(note).collect()
 }
 
 fn sentence(finding: &Finding) -> String {

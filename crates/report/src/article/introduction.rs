@@ -2,23 +2,21 @@
 
 use super::neighbour;
 use super::quotable;
-use super::sections::{has_section, linked, title};
+use super::sections::{has_section, title};
 use super::works::cited;
+use crate::lost;
 use crate::occupancy;
 use crate::paper::{Key, Section, Text};
 use crate::run;
-use crate::words::{self, plural};
-use crate::{cpu_distance, cpu_positions, lost};
-use fathom_core::experiment::{Found, family};
-use fathom_core::quantities::{self, Measure};
-use fathom_core::quantity::Unit;
-use fathom_core::statistics::Estimate;
-use fathom_engine::results::{CpuDistance, LINE_HAND_OVER, MechanismKind, PointResult, Results};
+use crate::words::plural;
+use fathom_core::experiment::family;
+use fathom_core::quantities;
+use fathom_engine::results::{MechanismKind, Results};
 
 /// A paragraph each for what was asked and where the answers are, of which machine, and what was seen.
 pub(super) fn of(results: &Results) -> Section {
     let opening = [Some(Text::plain(question(results))), without_values(results), Some(places(results))];
-    let values = [Some(predicted(results)), causes(results), most_moved(results), quotable::count(results)];
+    let values = [Some(predicted(results)), causes(results), quotable::count(results)];
     Section::new(Key::of("introduction"), "Introduction")
         .say(Text::joined(opening.into_iter().flatten(), " "))
         .say(Text::joined(machine(results), " "))
@@ -47,7 +45,7 @@ fn without_values(results: &Results) -> Option<Text> {
     Some(text.and(each).and("."))
 }
 
-/// The machine, and what its host did with its CPUs.
+/// The machine, and whether something else used its core.
 fn machine(results: &Results) -> Vec<Text> {
     let header = &results.run.header;
     let machine = format!(
@@ -63,12 +61,7 @@ fn machine(results: &Results) -> Vec<Text> {
         let expected = neighbour::expected(results).map(|text| Text::plain(" ").and(text));
         seen_while_measuring(&text).and(OF_WHICH_STATE).and(expected.unwrap_or_default())
     });
-    let moved = cpu_positions::moved(results).map(|text| from(&text, Text::to(&Key::of("method"))));
-    let meaning = cpu_distance::meaning(results).map(|text| {
-        let load = linked(results, cpu_distance::LOAD.experiment);
-        from(&text, Text::plain("the load: ").and(load))
-    });
-    [Some(machine.into()), neighbour, moved, meaning].into_iter().flatten().collect()
+    [Some(machine.into()), neighbour].into_iter().flatten().collect()
 }
 
 /// A sentence with the place of its figures.
@@ -82,54 +75,6 @@ fn seen_while_measuring(sentence: &str) -> Text {
 
 /// How the state of the core is told.
 const OF_WHICH_STATE: &str = " Figures of short work are of the core alone where it was alone often enough.";
-
-/// The operation on both CPUs that their distance changes the most, of those for which that is certain; `None` if there is none.
-pub(super) fn most_moved(results: &Results) -> Option<Text> {
-    let changed = |point: &'_ PointResult| {
-        let values = point.near_and_far()?.map(|(_, estimate)| Found::of(estimate, point.unit));
-        let [near, far] = values;
-        (near.differs_from(&far) == Some(true)).then_some(())?;
-        let (low, high) = far.over(near).ends()?;
-        let least = if low > 1.0 { low } else { 1.0 / high };
-        (least > 1.0).then_some(least)
-    };
-    // What the distance is told by differs with it by definition.
-    let step = results.run.header.clock.resolution_ns();
-    let others = results
-        .points
-        .iter()
-        .filter(|point| point.experiment != LINE_HAND_OVER && !is_of_few_steps(point, step));
-    let all = others.filter_map(|point| Some((point, changed(point)?)));
-    let (point, _) = all.max_by(|(_, one), (_, other)| one.total_cmp(other))?;
-    let at = |(at, estimate): (&CpuDistance, &Estimate)| {
-        format!(
-            "{} while a line takes {}",
-            words::with_interval(Measure::of(point.unit, estimate.value), estimate),
-            cpu_distance::line(at)
-        )
-    };
-    let [near, far] = point.near_and_far()?.map(at);
-    let text = Text::plain(
-        "But for the hand-over of a line itself, the distance of the two CPUs certainly changes one operation the most: ",
-    )
-    .and(linked(results, &point.experiment))
-    .and(format!(", {}, {near}, {far} (", words::short_label(point, &point.point)))
-    .and(Text::to(&Key::of("distance")))
-    .and(").");
-    Some(text)
-}
-
-/// How many steps of the clock a single operation must take for its median to be a time: of fewer it is a number of steps.
-const MANY_STEPS: f64 = 20.0;
-
-/// Whether single operations were timed that take few steps of the clock, nanoseconds.
-fn is_of_few_steps(point: &PointResult, step: f64) -> bool {
-    point.each && point.estimate().is_some_and(|estimate| has_few_steps(point.unit, estimate.value, step))
-}
-
-fn has_few_steps(unit: Unit, value: f64, step: f64) -> bool {
-    unit == Unit::Nanoseconds && value < MANY_STEPS * step
-}
 
 /// The experiments with a value.
 fn measured<'run>(results: &'run Results) -> impl Iterator<Item = &'run str> {
@@ -202,16 +147,4 @@ fn places(results: &Results) -> Text {
         text.and(to("one-page")).and(" has the operations of the published reports on a page, ")
     };
     text.and(to("conclusion")).and(" what this machine is good and bad at, and what programs can choose.")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_of_few_steps_of_the_clock_is_no_result_to_begin_with() {
-        assert!(has_few_steps(Unit::Nanoseconds, 29.0, 20.0), "a median of one or two steps");
-        assert!(!has_few_steps(Unit::Nanoseconds, 5_000.0, 20.0));
-        assert!(!has_few_steps(Unit::BytesPerSecond, 29.0, 20.0), "a rate is over many");
-    }
 }

@@ -7,7 +7,7 @@ use crate::description::FactRow;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Sign, Table, Text, Tone, Weight};
 use crate::precision::Precision;
 use crate::run;
-use crate::{cpu_distance, cpu_positions, description, occupancy, words};
+use crate::{cpu_distance, cpu_positions, description, occupancy, warned, words};
 use fathom_core::machine::RawText;
 use fathom_core::quantities;
 use fathom_engine::record::Trial;
@@ -185,7 +185,7 @@ pub(super) fn conditions(results: &Results) -> Section {
     let moved = cpu_positions::change(results)
         .map(|text| Text::plain(text).and(" (").and(Text::to(&Key::of("method"))).and(")."));
     Section::new(Key::of("conditions"), "Disturbances and limits")
-        .with_all(warned(results))
+        .with_all(disturbing(results))
         .with_all(listed(
             "Seen while measuring:",
             run::disturbances(results).iter().map(|sentence| cited(sentence)).chain(moved),
@@ -218,8 +218,8 @@ fn widest(results: &Results) -> Option<Block> {
     (!blocks.is_empty()).then_some(Block::Folded { summary, appendix: true, open: false, blocks })
 }
 
-fn warned(results: &Results) -> Vec<Block> {
-    let warnings = results.run.header.machine.warnings();
+fn disturbing(results: &Results) -> Vec<Block> {
+    let warnings = warned::of(results);
     if warnings.is_empty() {
         return vec![Block::Paragraph("No known disturbance was found.".into())];
     }

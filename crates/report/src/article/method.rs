@@ -86,7 +86,10 @@ fn of_cpu_distance(results: &Results) -> Option<String> {
     let moved = cpu_distance::sentence(results)?;
     let of_sentences = cpu_distance::of_sentences(results).unwrap_or_default();
     let weighting = cpu_positions::weighting(results).unwrap_or_default();
-    Some(format!("{moved} {weighting} {} {of_sentences}", cpu_distance::LEGEND).trim_end().to_owned())
+    let meaning = cpu_distance::meaning(results).map(|text| text + " ").unwrap_or_default();
+    Some(
+        format!("{moved} {meaning}{weighting} {} {of_sentences}", cpu_distance::LEGEND).trim_end().to_owned(),
+    )
 }
 
 /// What a mixture is, when a point has several values, and how growth is judged, a paragraph each; `looked` where the run looked whether another

@@ -141,29 +141,25 @@ impl<'run> Nearest<'run> {
     /// What the ratios say together: in how many operations this machine is better and worse, and by how much in each chapter.
     fn learnt(&self) -> Option<String> {
         let [of_the_method, merits] = self.judged();
-        let Balance { better, worse, all } = self.balance();
+        let balance = self.balance();
+        let Balance { better, worse, all, .. } = balance;
         let by_chapter = times_by(merits.iter().map(|(point, merit)| (family(&point.experiment), *merit)));
         let of_chapter = |(name, times, number): &(&str, f64, usize)| {
             let figures = words::plural(*number, "figure");
             format!("{} {} ({figures})", title(name).to_lowercase(), quantities::factor(*times))
         };
-        // A median of one or two figures says nothing of a chapter.
-        let several = by_chapter.iter().filter(|(_, _, number)| *number > 2);
-        let chapters: Vec<String> = several.map(of_chapter).collect();
-        let chapters = if chapters.is_empty() {
-            String::new()
-        } else {
-            format!(
-                " The time here over the time there (of rates the inverse), in the median of each chapter: {}.",
-                chapters.join(", ")
-            )
-        };
+        let chapters: Vec<String> = by_chapter.iter().map(of_chapter).collect();
+        let chapters = format!(
+            " The time here over the time there (of rates the inverse), in the median of each chapter: {}.",
+            chapters.join(", ")
+        );
         (!merits.is_empty()).then(|| {
             format!(
-                "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}, each with its whole \
+                "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}{}, each with its whole \
                  interval beyond that factor, and neither for certain in {}.{chapters}{}",
                 words::plural(all, "operation"),
-                all - better - worse,
+                balance.more_while_shared(),
+                balance.neither(),
                 rejected(&of_the_method)
             )
         })
@@ -207,13 +203,16 @@ impl<'run> Nearest<'run> {
         (rows.map_or(0, |rows| alike(rows).count()), self.machines.len())
     }
 
-    /// Every point that is better or worse for certain with how many times as good it is here as on those machines, in the geometric mean;
+    /// Every point that is better or worse for certain, with the core alone if that may matter, with how many times as good it is here as on those machines, in the geometric mean;
     /// the best first. Figures of another operation count for nothing.
     pub(super) fn merits(&self) -> Vec<(&'run PointResult, f64)> {
         let merit = |(point, rows): &(&'run PointResult, Vec<Beside>)| Some((*point, merit(point, rows)?));
         let all = self.points.iter().filter_map(merit);
-        let mut merits: Vec<(&PointResult, f64)> =
-            all.filter(|(point, merit)| self.standing(point, *merit) != Standing::Neither).collect();
+        let mut merits: Vec<(&PointResult, f64)> = all
+            .filter(|(point, merit)| {
+                matches!(self.standing(point, *merit), Standing::Better | Standing::Worse)
+            })
+            .collect();
         fathom_core::sorting::by_number(&mut merits, |(_, merit)| -merit);
         merits
     }

@@ -78,7 +78,7 @@ pub(super) fn of(results: &Results, named: OperationText) -> Option<Section> {
     (!operations.is_empty()).then(|| {
         Section::new(Key::of("one-page"), "Every operation on a page")
             .say(format!(
-                "{READING} {RATIO} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction, which is narrower than a factor of four; cannot tell: an interval of a factor of four or more holds nearly any prediction. A slope's prediction is the slope of its points' predictions."
+                "{READING} {RATIO} As predicted: the whole interval of the ratio is within a factor of 1.25 of one; within 10 % of the prediction: it is, and its interval reaches further; its interval holds the prediction: it is further off, and the interval holds it; among the published values: it lies within the range behind the prediction, which is narrower than a factor of four; cannot tell: an interval of a factor of four or more holds nearly any prediction, and such a range of a prediction nearly any result. A slope's prediction is the slope of its points' predictions."
             ))
             .with(table.without_empty_columns(ABSENT))
     })
@@ -265,9 +265,8 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::NotCertain), _) if is_among_published => PUBLISHED.to_owned(),
         (Some(Explanation::NotCertain), _) => NOT_CERTAIN.to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
-        (Some(Explanation::NotExplained), _) if is_among_published => {
-            format!("further than a factor of two, {PUBLISHED}")
-        }
+        (Some(Explanation::InRange), _) if is_among_published => PUBLISHED.to_owned(),
+        (Some(Explanation::InRange), _) => WIDE_RANGE.to_owned(),
         (Some(Explanation::NotExplained), _) => FURTHER.to_owned(),
         (None, Some(factor)) => match (point.factor_by_end(), point.figure(), &point.prediction) {
             (Some(by_end), measured, prediction) => {
@@ -305,6 +304,9 @@ const ONE_STATE: &str = "one of its states is within a factor of 1.25";
 
 /// What is said of a result whose interval would hold nearly any prediction.
 const TOO_WIDE: &str = "cannot tell: its interval reaches over a factor of four or more";
+
+/// What is said of a result in a range of the published values behind its prediction that would hold nearly any result.
+const WIDE_RANGE: &str = "cannot tell: it lies in the range of its prediction, of a factor of four or more";
 
 /// What is said of a prediction that is too high because of one term, whose name follows.
 const OVERSTATED: &str = "the prediction is too high in one term, which takes less here";

@@ -1,6 +1,7 @@
 //! How an operation of this machine stands to the same operation of published ones: better, worse, or neither for certain.
 
 use crate::references::Beside;
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Interval;
 use fathom_engine::results::{CLOSE, PointResult};
@@ -10,8 +11,10 @@ use fathom_engine::results::{CLOSE, PointResult};
 pub(super) enum Standing {
     /// Better by more than a factor of [`CLOSE`], with the whole interval beyond that factor.
     Better,
-    /// Worse by as much, and not with a neighbour on the core, whose part it may be.
+    /// Worse by as much.
     Worse,
+    /// Worse by as much, and only measured with a neighbour on the core, whose part it may be.
+    WorseWhileShared,
     /// Neither for certain.
     Neither,
 }
@@ -23,7 +26,8 @@ impl Standing {
         match () {
             () if !is_beyond => Standing::Neither,
             () if merit > CLOSE => Standing::Better,
-            () if merit < 1.0 / CLOSE && !is_beside_a_neighbour => Standing::Worse,
+            () if merit < 1.0 / CLOSE && is_beside_a_neighbour => Standing::WorseWhileShared,
+            () if merit < 1.0 / CLOSE => Standing::Worse,
             () => Standing::Neither,
         }
     }
@@ -34,6 +38,8 @@ impl Standing {
 pub(super) struct Balance {
     pub(super) better: usize,
     pub(super) worse: usize,
+    /// Worse too, and only measured with the core shared.
+    pub(super) worse_while_shared: usize,
     pub(super) all: usize,
 }
 
@@ -44,14 +50,29 @@ impl Balance {
             balance.all += 1;
             balance.better += usize::from(standing == Standing::Better);
             balance.worse += usize::from(standing == Standing::Worse);
+            balance.worse_while_shared += usize::from(standing == Standing::WorseWhileShared);
         }
         balance
+    }
+
+    /// The number of those that are neither better nor worse for certain.
+    pub(super) fn neither(&self) -> usize {
+        self.all - self.better - self.worse - self.worse_while_shared
+    }
+
+    /// How many are worse that were only measured with the core shared, in a sentence after those that are worse; empty if none.
+    pub(super) fn more_while_shared(&self) -> String {
+        match self.worse_while_shared {
+            0 => String::new(),
+            number => format!(" ({} more only measured with the core shared)", quantities::count(number)),
+        }
     }
 
     /// What most of the operations are: more than half of all.
     pub(super) fn of_most(&self) -> Standing {
         match () {
             () if 2 * self.worse > self.all => Standing::Worse,
+            () if 2 * (self.worse + self.worse_while_shared) > self.all => Standing::WorseWhileShared,
             () if 2 * self.better > self.all => Standing::Better,
             () => Standing::Neither,
         }
@@ -112,12 +133,21 @@ mod tests {
     #[test]
     fn one_judgement_says_what_is_better_and_worse() {
         assert_eq!(Standing::of(0.5, true, false), Standing::Worse);
-        assert_eq!(Standing::of(0.5, true, true), Standing::Neither, "it may be the neighbour's");
+        assert_eq!(Standing::of(0.5, true, true), Standing::WorseWhileShared, "it may be the neighbour's");
         assert_eq!(Standing::of(2.0, true, true), Standing::Better, "in spite of a neighbour");
         assert_eq!(Standing::of(0.5, false, false), Standing::Neither, "its interval leaves it open");
         let of = |standings: &[Standing]| Balance::of(standings.iter().copied());
         let two = of(&[Standing::Worse, Standing::Worse, Standing::Better]);
-        assert_eq!((two, two.of_most()), (Balance { better: 1, worse: 2, all: 3 }, Standing::Worse));
+        let expected = Balance { better: 1, worse: 2, worse_while_shared: 0, all: 3 };
+        assert_eq!((two, two.of_most()), (expected, Standing::Worse));
+        let shared = of(&[Standing::Worse, Standing::WorseWhileShared, Standing::Neither]);
+        assert_eq!(
+            (shared.neither(), shared.of_most()),
+            (1, Standing::WorseWhileShared),
+            "as far as is known"
+        );
+        assert_eq!(shared.more_while_shared(), " (1 more only measured with the core shared)");
+        assert_eq!(two.more_while_shared(), "");
         assert_eq!(
             of(&[Standing::Worse, Standing::Neither]).of_most(),
             Standing::Neither,

@@ -70,13 +70,15 @@ pub(super) fn of(results: &Results, nearest: &Nearest, usual: &UsualFigures) -> 
 
 /// In how many operations this machine is better and worse than the nearest published ones, and what is said of these below.
 fn balance(nearest: &Nearest) -> String {
-    let Balance { better, worse, all } = nearest.balance();
+    let balance = nearest.balance();
+    let Balance { better, worse, all, .. } = balance;
     format!(
-        "Beside the nearest published machines ({}) this machine is better by more than a factor of {CLOSE} in {} of {} that their sources timed alike, and worse in {}, each with its whole interval beyond that factor. Below stand the furthest, one of an experiment, with the ratio of this machine over that one, and what this run measures that bears on it.",
+        "Beside the nearest published machines ({}) this machine is better by more than a factor of {CLOSE} in {} of {} that their sources timed alike, and worse in {}{}, each with its whole interval beyond that factor. Below stand the furthest, one of an experiment, with the ratio of this machine over that one, and what this run measures that bears on it.",
         nearest.names(),
         words::none_or(better),
         words::plural(all, "operation"),
-        words::none_or(worse)
+        words::none_or(worse),
+        balance.more_while_shared()
     )
 }
 

@@ -24,8 +24,8 @@ const BETWEEN: f64 = 6.0;
 /// The upper edge of the rows, below titles and legend.
 const TOP: f64 = 96.0;
 /// The right end of the names, and the ends of the axis.
-const NAMES: f64 = 262.0;
-const LEFT: f64 = 272.0;
+const NAMES: f64 = 278.0;
+const LEFT: f64 = 288.0;
 const RIGHT: f64 = 850.0;
 /// The columns of values.
 const VALUES: f64 = 872.0;
@@ -35,6 +35,8 @@ const SHARED: f64 = 1086.0;
 struct PictureRow<'run> {
     kind: &'static str,
     name: String,
+    /// Of the state of the core.
+    sign: &'static str,
     point: &'run PointResult,
     mark: Mark,
     shared: Option<&'run Estimate>,
@@ -61,10 +63,44 @@ pub(crate) fn figure(results: &Results) -> Option<DrawnFigure> {
     let of_files = if of_files { "; in brackets, the size of the file" } else { "" };
     let apart = apart(&rows);
     let caption = format!(
-        "The machine in one picture: what its main operations take, with 95 % intervals{of_files}.{apart}"
+        "The machine in one picture: what its main operations take, with 95 % intervals{of_files}.{}{apart}",
+        signs(rows.iter().map(|row| row.sign))
     );
     Some(DrawnFigure::of(caption, Unit::Nanoseconds, svg, &axis))
 }
+
+/// The sign behind the name of an operation: of the core alone as in tables, of another state of the core the caveat, and none where the run tells
+/// no states or the core was never shared.
+fn sign(point: &PointResult) -> &'static str {
+    if occupancy::state(point) == Some(occupancy::ALONE) {
+        occupancy::MARK
+    } else if occupancy::beside_a_neighbour(point).is_some() || occupancy::is_whatever_the_core_did(point) {
+        occupancy::CAVEAT
+    } else {
+        ""
+    }
+}
+
+/// What the caption says of the signs: nothing where one state of the core is shown.
+fn signs(of: impl Iterator<Item = &'static str>) -> String {
+    let mut all: Vec<&str> = of.filter(|sign| !sign.is_empty()).collect();
+    all.sort_unstable();
+    all.dedup();
+    match all[..] {
+        [] => String::new(),
+        [occupancy::CAVEAT] => format!(" {}: {NOT_ALONE}.", occupancy::CAVEAT),
+        [_] => format!(" {}: {}.", occupancy::MARK, occupancy::ALONE),
+        _ => format!(
+            " {}: {}; {}: {NOT_ALONE}. A row of the one sign beside a row of the other differs by the neighbour as well.",
+            occupancy::MARK,
+            occupancy::ALONE,
+            occupancy::CAVEAT
+        ),
+    }
+}
+
+const NOT_ALONE: &str =
+    "with the core shared, which the last column then says, or with whatever the core did";
 
 /// Which operations on both CPUs are of another distance than that of most of the time.
 fn apart(rows: &[PictureRow]) -> String {
@@ -91,6 +127,7 @@ fn rows_of<'a>(results: &'a Results) -> Vec<PictureRow<'a>> {
             rows.push(PictureRow {
                 kind,
                 name: operation.name_of(point),
+                sign: sign(point),
                 point,
                 mark,
                 shared,
@@ -181,7 +218,7 @@ fn kinds(drawing: &mut Drawing, rows: &[PictureRow]) {
 
 fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
     let y = row.y;
-    drawing.text("op", "end", (NAMES, y + 5.0), &row.name);
+    drawing.text("op", "end", (NAMES, y + 5.0), format!("{} {}", row.name, row.sign).trim_end());
     drawing.titled(&row.mark.words, |drawing| {
         rows::draw(drawing, axis, (LEFT, y), &row.mark);
         if let Some(shared) = row.shared {
@@ -214,6 +251,17 @@ fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unlike_states_of_the_core_are_told_apart_by_a_sign() {
+        let of = |all: &[&'static str]| signs(all.iter().copied());
+        assert_eq!(of(&["", ""]), "");
+        assert_eq!(of(&["‡", "", "‡"]), " ‡: core alone.");
+        assert!(of(&["§"]).starts_with(" §: with the core shared"), "{}", of(&["§"]));
+        let both = of(&["§", "‡", "§"]);
+        assert!(both.starts_with(" ‡: core alone; §: with the core shared"), "{both}");
+        assert!(both.ends_with("differs by the neighbour as well."), "{both}");
+    }
 
     #[test]
     fn a_title_ends_with_a_whole_sentence_if_one_fits() {

@@ -19,6 +19,7 @@ use self::time::{BeginningReport, DriftReport, TimeReport, beginning, drift, tim
 use super::beside::{self, Published};
 use super::form;
 use super::usual::UsualFigures;
+use super::warned;
 use fathom_core::experiment::{Finding, Ground, Point};
 use fathom_core::machine::{Machine, Warning};
 use fathom_core::quantity::Unit;
@@ -155,7 +156,7 @@ fn report<'run>(
             cpu_positions: results.cpu_positions.iter().map(cpu_position).collect(),
             device_time: results.device_time.as_ref().map(device_time),
             drift: Drift::of(&results.points).map(drift),
-            warnings: run.header.machine.warnings(),
+            warnings: warned::of(results),
             resumed: &run.resumed,
             closing: run.closing.as_ref(),
         },

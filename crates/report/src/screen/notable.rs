@@ -223,11 +223,13 @@ fn misses(results: &Results) -> Vec<String> {
     let furthest = misses.of_operations.into_iter().take(MOST_MISSES);
     let sentences = furthest.filter_map(|point| missed(results, point, point.factor()?));
     let with_further = |sentence: String| format!("{}. {FURTHER}", sentence.trim_end_matches('.'));
-    if is_further { sentences.map(with_further).collect() } else { sentences.collect() }
+    let sentences = sentences.enumerate();
+    // Of the first only: of the others operations are further off as well.
+    sentences.map(|(place, text)| if is_further && place == 0 { with_further(text) } else { text }).collect()
 }
 
-/// What is said beside the furthest miss of an operation where other work is further off.
-const FURTHER: &str = "Only other work on the CPU (cpu/noise) is further off.";
+/// What is said beside the furthest miss of an operation where other work is further off: a median may be further, and be anywhere in its interval.
+const FURTHER: &str = "By the end of the interval that is nearest to the prediction only other work on the CPU (cpu/noise) is further off.";
 
 fn missed(results: &Results, point: &PointResult, factor: f64) -> Option<String> {
     let measured = point.figure()?;

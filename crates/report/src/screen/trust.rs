@@ -8,7 +8,7 @@ use crate::text::Style;
 use crate::verdict::{planned_points, scale};
 use crate::verification;
 use crate::words::plural;
-use crate::{cpu_distance, lost, occupancy};
+use crate::{cpu_distance, lost, occupancy, warned};
 use fathom_core::experiment::Ground;
 use fathom_core::quantities;
 use fathom_engine::results::{Disturbance, FAIR, Outcome, PointResult, Results};
@@ -241,7 +241,11 @@ fn unlike_cpus(results: &Results) -> Option<String> {
 
 /// The conditions known beforehand to disturb a run, by name.
 fn warnings(results: &Results) -> Option<String> {
-    let warnings = results.run.header.machine.warnings();
-    let names: Vec<&str> = warnings.iter().map(|warning| warning.id.as_str()).collect();
-    (!names.is_empty()).then(|| format!("{} (`fathom machine` says what to do).", names.join(", ")))
+    let warnings = warned::of(results);
+    let (neighbour, of_machine): (Vec<_>, Vec<_>) =
+        warnings.iter().map(|warning| warning.id.as_str()).partition(|id| *id == warned::NEIGHBOUR);
+    let of_machine = (!of_machine.is_empty())
+        .then(|| format!("{} (`fathom machine` says what to do)", of_machine.join(", ")));
+    let all: Vec<String> = neighbour.into_iter().map(str::to_owned).chain(of_machine).collect();
+    (!all.is_empty()).then(|| all.join(", ") + ".")
 }

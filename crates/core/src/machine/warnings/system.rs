@@ -27,7 +27,7 @@ pub(super) fn steal(machine: &Machine) -> Option<Warning> {
             "The hypervisor has given {} of the CPU time since boot to other guests (steal).",
             percent(steal)
         ),
-        "Use a machine with dedicated CPUs; trials with steal time are marked.",
+        "Use a machine with dedicated CPUs; the report of a run says in how many of its trials time was taken, and how much.",
     ))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn quota(machine: &Machine) -> Option<Warning> {
             "A control group limits CPU time to {quota} CPUs on a machine of {cpus}: work beyond that is stopped for \
              tens of milliseconds.{so_far}"
         ),
-        "Raise the limit (`--cpus` of the container); throttled trials are marked.",
+        "Raise the limit (`--cpus` of the container); the report of a run says how many trials were stopped.",
     ))
 }
 

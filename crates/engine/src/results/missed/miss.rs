@@ -30,6 +30,11 @@ impl<'run> Missed<'run> {
         Found { measured: self.measured.leading(), is_mixture: false, states: None, ..self.measured }
     }
 
+    /// Whether it lies, with its interval, in the range of the published values behind its prediction.
+    pub(super) fn is_in_range(&self) -> bool {
+        self.measured.states.is_none() && self.prediction.spans(&self.measured)
+    }
+
     pub(super) fn distance(&self) -> f64 {
         distance(self.factor)
     }

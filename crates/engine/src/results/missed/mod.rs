@@ -162,6 +162,7 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
         _ if elsewhere.is_some() => Explanation::Distance,
         (None, Some(term), _) => Explanation::Overstated { term: term.name.clone() },
         (None, None, Some(excess)) => Explanation::Probable { cause: excess.cause.clone() },
+        (None, None, None) if missed.is_in_range() => Explanation::InRange,
         (None, None, None) => Explanation::NotExplained,
     };
     Judged { missed, explanation, cause, rejected, elsewhere, overstated, excess }

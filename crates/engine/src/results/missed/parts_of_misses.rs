@@ -268,3 +268,27 @@ fn a_result_with_the_core_shared_is_judged_by_its_value_alone_where_its_inputs_a
     assert_eq!(text_of(125.0, CoreUse::Alone).0, Some(Explanation::NotExplained));
     assert_eq!(text_of(115.0, CoreUse::Shared).0, Some(Explanation::NotExplained), "like beside like");
 }
+
+/// Of 174 µs (164 to 179) 80.8 µs was predicted, from 40.0 to 308 by published values: "further than a factor of two, not explained".
+#[test]
+fn a_result_in_the_range_of_its_prediction_is_said_to_be() {
+    let text_in = |range: [f64; 2]| {
+        let term = Prediction::new().software("a process", 1.0, Basis::published(80.8, "a paper"));
+        let mut points = [result(Unit::Nanoseconds, 190.0, term.within(Some(range)))];
+        (judged(None, &mut points).join("\n"), points[0].explanation.clone())
+    };
+    let (wide, explanation) = text_in([40.0, 308.0]);
+    assert_eq!(explanation, Some(Explanation::InRange), "{wide}");
+    assert!(
+        wide.contains("from {40} to {308}, which is so wide that it holds nearly any result.")
+            && wide.contains(
+                "{1} lies in the range that published values give for the prediction, {0} are not explained"
+            )
+            && !wide.contains("Not explained"),
+        "{wide}"
+    );
+    let (narrow, explanation) = text_in([70.0, 250.0]);
+    assert_eq!(explanation, Some(Explanation::InRange), "{narrow}");
+    assert!(narrow.contains("from {70} to {250}.") && !narrow.contains("so wide"), "{narrow}");
+    assert_eq!(text_in([40.0, 170.0]).1, Some(Explanation::NotExplained), "beyond it");
+}

@@ -44,17 +44,23 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
             uncertain
         )
     });
+    let in_range = (tally.in_range > 0).then(|| {
+        let verb = if tally.in_range == 1 { "lies" } else { "lie" };
+        let number = counted(tally.in_range, "results in the range of the prediction");
+        statement!("{number} {verb} in the range that published values give for the prediction, ", number)
+    });
     (tally.all() > 0).then(|| {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {at_distance}{assumed}{probable}{uncertain}{in_doubt}{rest} are not explained.",
+             {explained}, {at_distance}{assumed}{probable}{uncertain}{in_range}{in_doubt}{rest} are not explained.",
             missed = counted(tally.all(), "predictions missed"),
             explained = counted(tally.explained, "misses explained"),
             at_distance,
             assumed,
             probable,
             uncertain,
+            in_range,
             in_doubt,
             rest = counted(tally.unexplained, "misses not explained")
         )
@@ -115,8 +121,7 @@ pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
     let distance = |group: &[&Judged]| furthest(group).map_or(0.0, |miss| miss.missed.distance());
     sorting::by_number(&mut groups, |(_, group)| -distance(group));
     // What may not have missed is of less interest than what has.
-    let is_open =
-        |group: &[&Judged]| matches!(group[0].explanation, Explanation::NotCertain | Explanation::InDoubt);
+    let is_open = |group: &[&Judged]| !group[0].explanation.is_certain();
     sorting::by_key(&mut groups, |(_, group)| is_open(group));
     groups.iter().filter_map(|(_, group)| finding(group, figures)).collect()
 }
@@ -183,6 +188,7 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             sizes = capitalized(&cause.sizes),
             again = cause.again.named("predicted with the measured value")
         ),
+        (Explanation::InRange, None) => in_range(&miss.missed),
         (Explanation::Probable { cause }, None) => statement!(
             "Probably {cause}; {shown}.{parts}",
             cause = cause.as_str(),
@@ -270,7 +276,6 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         Some(_) => "Not explained.",
         None => "Not explained: the result has no interval, so no cause can be confirmed.",
     };
-    let published = published(&miss.missed);
     let parts = parts(miss);
     let inputs = Statement::joined(excluded::inputs(miss), "; ");
     let inputs = inputs.map(|list| statement!(" Its input has changed: {list}.", list));
@@ -303,8 +308,7 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
-        "{why}{published}{entry}{possible}{near}{open}{parts}{inputs}{excluded}{foreign}{inseparable}",
-        published,
+        "{why}{entry}{possible}{near}{open}{parts}{inputs}{excluded}{foreign}{inseparable}",
         entry,
         possible,
         near,
@@ -317,15 +321,20 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     )
 }
 
-/// The published values behind a prediction, where the result is among them.
-fn published(missed: &Missed) -> Option<Statement> {
-    let (low, high) =
-        missed.prediction.range().filter(|_| missed.prediction.is_range_of(&missed.measured))?;
-    Some(statement!(
-        " It is among the published values behind the prediction, from {low} to {high}.",
+/// That a result lies in the range of the published values behind its prediction, and what that is worth.
+fn in_range(missed: &Missed) -> Statement {
+    let Some((low, high)) = missed.prediction.range() else { return Statement::default() };
+    let wide = if missed.prediction.is_range_of(&missed.measured) {
+        ""
+    } else {
+        ", which is so wide that it holds nearly any result"
+    };
+    statement!(
+        "It is among the published values behind the prediction, from {low} to {high}{wide}.",
         low = missed.figure(low).named("the least that published values give"),
-        high = missed.figure(high).named("the most that published values give")
-    ))
+        high = missed.figure(high).named("the most that published values give"),
+        wide = wide
+    )
 }
 
 /// With the first letter of its words in upper case.
