@@ -300,7 +300,7 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
     let foreign = foreign_terms::of(&miss.missed, figures.supported.machine);
-    let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
+    let inseparable = excluded::inseparable(&miss.missed, figures.supported)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
         "{why}{published}{entry}{possible}{near}{open}{parts}{inputs}{excluded}{foreign}{inseparable}",
