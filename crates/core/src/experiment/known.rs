@@ -28,6 +28,7 @@ pub struct Known<'run> {
     learnt: Cow<'run, Learnt>,
     lines: BTreeMap<LineKey, Option<(Found, Found)>>,
     bends: BTreeMap<LineKey, Bend>,
+    preempted: BTreeMap<(String, Point), f64>,
 }
 
 /// An experiment, a setting of its other parameters, and the parameter of a sweep.
@@ -84,14 +85,28 @@ impl Learnt {
     }
 }
 
+/// The share of a process's switches by preemption from which its turns are not those of one that always sleeps.
+pub const OFTEN_PREEMPTED: f64 = 0.1;
+
 impl<'run> Known<'run> {
     /// Knowledge of the machine alone.
     pub fn new(machine: &'run Machine, core_hz: Option<f64>) -> Self {
         let learnt = Cow::Owned(Learnt::default());
-        let (lines, bends) = (BTreeMap::new(), BTreeMap::new());
+        let (lines, bends, preempted) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         let line_looks = vec![];
         let (core_hz_ends, virtual_peer, decided_by) = (None, false, None);
-        Known { machine, core_hz, core_hz_ends, virtual_peer, line_looks, decided_by, learnt, lines, bends }
+        Known {
+            machine,
+            core_hz,
+            core_hz_ends,
+            virtual_peer,
+            line_looks,
+            decided_by,
+            learnt,
+            lines,
+            bends,
+            preempted,
+        }
     }
 
     /// Knowledge of the machine and of the results so far.
@@ -178,6 +193,17 @@ impl<'run> Known<'run> {
             let at = Found::bare(two.break_at, Dimension::Count);
             Some(Bend { at, before: bare(two.slope_before), after: bare(two.slope_after) })
         })
+    }
+
+    /// Records the share of a point's context switches by which the scheduler took the CPU away, 0 to 1.
+    pub fn learn_preempted(&mut self, experiment: &str, point: &Point, share: f64) {
+        self.preempted.insert((experiment.to_owned(), point.clone()), share);
+    }
+
+    /// That share, if it is so large that the switches are not those of work that always sleeps.
+    pub fn often_preempted(&self, experiment: &str, point: &Point) -> Option<f64> {
+        let share = self.preempted.get(&(experiment.to_owned(), point.clone())).copied()?;
+        (share >= OFTEN_PREEMPTED).then_some(share)
     }
 
     /// The result of a point in this run as a basis; `None` if there is none.

@@ -36,7 +36,7 @@ pub use excess::Excess;
 pub use failure::{Failure, ensure, errno};
 pub use finding::{Figure, Finding, Piece, Question, Statement, Template};
 pub use found::{CoreUse, CurveSteps, Dimension, Found};
-pub use known::{Bend, Known, Learnt, LineLooks};
+pub use known::{Bend, Known, Learnt, LineLooks, OFTEN_PREEMPTED};
 pub use main_figure::MainFigure;
 pub use peer_address::{PeerAddress, Token};
 pub use point::{AXIS_PLACEMENT, PEER, Parameter, Placement, Point, Scale, VIRTUAL_PEER, Value};

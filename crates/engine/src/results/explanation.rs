@@ -3,6 +3,9 @@
 /// What the mechanism says of a term that was another figure of the run when the prediction was made.
 pub(super) const BECAME: &str = "which became another figure during the run";
 
+/// What the mechanism says of the end of a level that the curve of a result itself shows.
+pub(super) const IN_THE_CURVE: &str = "in the curve of loads";
+
 /// What is known about the reason why a prediction missed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Explanation {
@@ -29,6 +32,12 @@ pub enum Explanation {
         /// What it is, in words that go on "probably ".
         cause: String,
     },
+    /// The curve of which the result is a point shows itself that a level ends before it: the prediction assumed another end. That is no
+    /// measurement besides the result.
+    OwnCurve {
+        /// What ends, or what is beyond its end.
+        end: String,
+    },
     /// The interval of the result reaches to within the factor of the prediction, or its value with the core alone, as the prediction's inputs
     /// are, or what is predicted from its inputs by the end of the run reaches the result: whether it missed is not certain.
     NotCertain,
@@ -50,6 +59,8 @@ pub struct MissTally {
     pub overstated: usize,
     /// Of a probable cause that no run measures.
     pub probable: usize,
+    /// Beyond the end of a level that their own curve shows.
+    pub in_own_curve: usize,
     /// Whose interval, state or input reaches to within the factor.
     pub uncertain: usize,
     /// Which lie in the range that published values give for the prediction.
@@ -70,6 +81,7 @@ impl MissTally {
                 Explanation::Distance => &mut tally.at_distance,
                 Explanation::Overstated { .. } => &mut tally.overstated,
                 Explanation::Probable { .. } => &mut tally.probable,
+                Explanation::OwnCurve { .. } => &mut tally.in_own_curve,
                 Explanation::NotCertain => &mut tally.uncertain,
                 Explanation::InRange => &mut tally.in_range,
                 Explanation::InDoubt => &mut tally.in_doubt,
@@ -86,7 +98,8 @@ impl MissTally {
 
     /// Those that missed for certain.
     pub fn certain(self) -> usize {
-        self.explained + self.at_distance + self.overstated + self.probable + self.unexplained
+        let known = self.explained + self.at_distance + self.overstated + self.probable;
+        known + self.in_own_curve + self.unexplained
     }
 }
 

@@ -379,6 +379,9 @@ fn supported<'run>(
         if let Some(figure) = figure(point) {
             known.learn(&point.experiment, &point.point, figure);
         }
+        if let Some(share) = point.disturbance.preempted_share() {
+            known.learn_preempted(&point.experiment, &point.point, share);
+        }
     }
     for trend in trend::trends(run, points, PointResult::evidence_holds) {
         trend.teach(&mut known, &trend.group);

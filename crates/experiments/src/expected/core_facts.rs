@@ -305,3 +305,11 @@ pub fn increments_in_memory(prediction: Prediction, times: f64, known: &Known) -
         ),
     }
 }
+
+/// By what some lines in flight are assumed of a core of which no number is known: what is published of the cores of one vendor is not said of another's.
+pub fn assumed_in_flight(machine: &Machine) -> &'static str {
+    match machine.processor.vendor.value().map(String::as_str) {
+        Some("GenuineIntel") => "10 to 16 fill buffers on Intel's cores: optimization manual",
+        _ => "assumed, as no number of lines in flight is known of this core",
+    }
+}

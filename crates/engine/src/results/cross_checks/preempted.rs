@@ -5,12 +5,9 @@ use super::equal::EqualFigure;
 use super::operations::{IN_A_RING, LESS_ITS_PIPE, SWITCH};
 use super::{Agreement, CrossCheck};
 use crate::results::PointResult;
-use fathom_core::experiment::statement;
+use fathom_core::experiment::{OFTEN_PREEMPTED, statement};
 use fathom_core::machine::Machine;
 use fathom_core::quantities;
-
-/// The share of a process's switches by preemption from which its turns are not those of one that always sleeps.
-const OFTEN: f64 = 0.1;
 
 /// The share up to which it always sleeps.
 const SELDOM: f64 = 0.02;
@@ -26,7 +23,7 @@ pub(crate) fn tell_apart(checks: &mut [CrossCheck], points: &[PointResult], mach
     let is_apart = |check: &&mut CrossCheck| {
         check.what == SWITCH && matches!(check.agreement, Agreement::Contradicts | Agreement::Differs)
     };
-    if pair < OFTEN || ring > SELDOM {
+    if pair < OFTEN_PREEMPTED || ring > SELDOM {
         return;
     }
     for check in checks.iter_mut().filter(is_apart) {

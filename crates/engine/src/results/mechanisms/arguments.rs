@@ -2,7 +2,7 @@
 
 use super::{Conclusion, MechanismKind, Premises, Rule};
 use fathom_core::experiment::At::{Any, Name};
-use fathom_core::experiment::{CurveSteps, Found, Known, Parameter, Selector, Statement, statement};
+use fathom_core::experiment::{CoreUse, CurveSteps, Found, Known, Parameter, Selector, Statement, statement};
 
 pub(super) const RULE: Rule = Rule {
     name: "growth_with_arguments",
@@ -23,9 +23,9 @@ const ARGUMENTS: Parameter = Parameter::count("arguments", "the number of argume
 const FEWEST: usize = 3;
 
 fn judge(premises: &Premises) -> Option<Conclusion> {
-    let curve = BY_ABI.along("arguments", premises.known);
+    let curve = of_one_state(&BY_ABI, premises.known);
     let by_abi = growth(&curve, &BY_ABI, premises.known)?;
-    let other = UNOPTIMISED.along("arguments", premises.known);
+    let other = of_one_state(&UNOPTIMISED, premises.known);
     let unoptimised = growth(&other, &UNOPTIMISED, premises.known);
     let clause = |form: &'static str, growth: &Growth| {
         statement!("As {form} arguments, {growth}.", form, growth = growth.statement.clone())
@@ -48,6 +48,38 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
         None => (by_abi.kind, abi, ends),
     };
     Some(Conclusion { kind, ..Conclusion::of(headline, rest) })
+}
+
+/// The calls of a form in one state of the core: those with the core alone, as far as they follow each other, where these are enough. Where the
+/// values with the core shared are judged, and those with the core alone are enough by themselves, there are none: the same points would say two
+/// things of one argument.
+fn of_one_state(calls: &Selector, known: &Known) -> Vec<(u64, Found)> {
+    let curve = calls.along("arguments", known);
+    let own = known.decided_by.map(|main| longest_alone(&calls.along("arguments", main)));
+    if own.is_some_and(|own| own.len() >= FEWEST) {
+        return vec![];
+    }
+    let alone = longest_alone(&curve);
+    if alone.len() >= FEWEST { alone } else { curve }
+}
+
+/// The longest row of calls with the core alone, each with one argument more than the one before it.
+fn longest_alone(curve: &[(u64, Found)]) -> Vec<(u64, Found)> {
+    let follows = |(one, before): &(u64, Found), (other, after): &(u64, Found)| {
+        [before, after].iter().all(|call| call.core == Some(CoreUse::Alone)) && *other == one + 1
+    };
+    let rows = curve.chunk_by(follows).filter(|row| row[0].1.core == Some(CoreUse::Alone));
+    rows.rev().max_by_key(|row| row.len()).map_or_else(Vec::new, <[_]>::to_vec)
+}
+
+/// Whether the core alone shows the step to this argument to go the other way than it goes with the core shared.
+fn is_denied(at: u64, rises: bool, calls: &Selector, known: &Known) -> bool {
+    let Some(main) = known.decided_by else { return false };
+    let alone = calls.along("arguments", main);
+    let call = |number: u64| alone.iter().find(|(arguments, _)| *arguments == number).map(|(_, call)| *call);
+    let Some((before, after)) = at.checked_sub(1).and_then(call).zip(call(at)) else { return false };
+    let is_alone = [before, after].iter().all(|call| call.core == Some(CoreUse::Alone));
+    is_alone && after.differs_from(&before) == Some(true) && (after.value > before.value) != rises
 }
 
 /// How a cost grows, in a clause, and whether that has a cause.
@@ -85,9 +117,14 @@ fn growth(curve: &[(u64, Found)], calls: &Selector, known: &Known) -> Option<Gro
     if curve.len() < FEWEST {
         return None;
     }
-    let steps = CurveSteps::of(curve)?;
-    // On no line only steps at all arguments are growth along them.
-    let (slope, grows) = slope(calls, known).unwrap_or_else(|| (in_all(curve, calls, known), false));
+    let mut steps = CurveSteps::of(curve)?;
+    steps.rises.retain(|at| !is_denied(*at, true, calls, known));
+    steps.falls.retain(|at| !is_denied(*at, false, calls, known));
+    steps.steepest = steps.steepest.filter(|(at, _)| steps.rises.contains(at));
+    // The line is through all calls, whatever their states. On no line only steps at all arguments are growth along them.
+    let is_of_all = curve.len() == calls.along("arguments", known).len();
+    let line = slope(calls, known).filter(|_| is_of_all);
+    let (slope, grows) = line.unwrap_or_else(|| (in_all(curve, calls, known), false));
     let all_rise = steps.rises.len() == curve.len() - 1;
     let (clause, kind) = if all_rise {
         (statement!("every step is significant{largest}", largest = largest(&steps)), MechanismKind::Effect)
@@ -216,7 +253,6 @@ fn slope(calls: &Selector, known: &Known) -> Option<(Statement, bool)> {
 mod tests {
     use super::*;
     use crate::results::planted::{self, Plant as _};
-    use fathom_core::experiment::CoreUse;
     use fathom_core::machine::Fact;
     use serde_json::json;
 
@@ -368,5 +404,38 @@ mod tests {
             known.learn(BY_ABI.experiment, &point, Found { core: Some(core), ..planted });
         }
         assert!(judge(&Premises { known: &known, points: &[] }).is_none());
+    }
+
+    /// The calls with these costs, each in a state of the core.
+    fn plant_in(known: &mut Known, calls: &[(f64, CoreUse)]) {
+        for (arguments, (ns, core)) in calls.iter().enumerate() {
+            let point = BY_ABI.point(&[("arguments", json!(arguments))]);
+            BY_ABI.plant_at(known, &[("arguments", json!(arguments))], *ns);
+            let planted = known.found(BY_ABI.experiment, &point).expect("a figure");
+            known.learn(BY_ABI.experiment, &point, Found { core: Some(*core), ..planted });
+        }
+    }
+
+    /// With the core shared "the cost falls with argument 1", while with the core alone it rose with it.
+    #[test]
+    fn values_with_the_core_alone_are_told_where_they_are_enough() {
+        let (machine, alone, shared) = (planted::machine(), CoreUse::Alone, CoreUse::Shared);
+        let text = |known: &Known| {
+            judge(&Premises { known, points: &[] }).map(|conclusion| conclusion.headline.plain())
+        };
+        let mut main = Known::new(&machine, None);
+        plant_in(&mut main, &[(1.0, alone), (1.5, alone), (1.5, alone), (2.5, shared), (2.0, alone)]);
+        let own = text(&main).expect("three calls with the core alone");
+        assert!(own.contains("rises with argument 1,") && !own.contains("4"), "{own}");
+        let mut beside = Known::new(&machine, None);
+        plant_in(&mut beside, &[(2.0, shared), (1.5, shared), (1.5, shared), (2.5, shared), (2.5, shared)]);
+        assert!(text(&beside).is_some_and(|text| text.contains("falls with argument 1")));
+        beside.decided_by = Some(&main);
+        assert_eq!(text(&beside), None, "the calls with the core alone are told");
+        let mut few = Known::new(&machine, None);
+        plant_in(&mut few, &[(1.0, alone), (1.5, alone), (3.0, shared), (2.5, shared), (3.0, shared)]);
+        beside.decided_by = Some(&few);
+        let both = text(&beside).expect("calls with the core shared");
+        assert!(both.contains("rises with argument 3") && !both.contains("argument 1"), "{both}");
     }
 }

@@ -83,9 +83,14 @@ fn by_chases(chases: &[(u64, Found)], one: Found, lines: Found) -> Statement {
         _ => "",
     };
     // A load of many may be quicker than one alone was; more than all are never in flight.
+    if own.at_least() >= *most as f64 {
+        return statement!(" Loads of {most} independent chases keep all {most} in flight{ahead}.");
+    }
     if own.value >= *most as f64 || own.holds(*most as f64) {
         return statement!(
-            " Loads of {most} independent chases keep all {most} in flight, as far as the intervals show{ahead}."
+            " Loads of {most} independent chases keep at least {least} in flight, and perhaps all{ahead}.",
+            least =
+                Found::bare(own.at_least(), Dimension::Count).named("least lines in flight by loads alone")
         );
     }
     statement!(
@@ -206,5 +211,21 @@ mod tests {
             ),
             "{little_more}"
         );
+    }
+
+    /// "Keep all 24 in flight" was said of 20.4 (16.0 to 27.4).
+    #[test]
+    fn chases_whose_interval_holds_all_of_them_keep_the_least_of_it_in_flight() {
+        let load = |share, ns| fathom_described::found_within(share, ns, Dimension::Of(Unit::Nanoseconds));
+        let said = |share| {
+            let (one, many) = (load(share, 220.0), load(share, 10.0));
+            by_chases(&[(1, one), (24, many)], one, Found::exact(50.0, Dimension::Count)).plain()
+        };
+        assert!(
+            said(0.2).contains("keep at least {") && said(0.2).contains("and perhaps all"),
+            "{}",
+            said(0.2)
+        );
+        assert!(said(0.01).contains("keep {22} in flight"), "{}", said(0.01));
     }
 }

@@ -7,7 +7,7 @@ use super::set_loads;
 use super::shorter_level;
 use super::{Figures, Known};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
-use crate::results::explanation::BECAME;
+use crate::results::explanation::{BECAME, IN_THE_CURVE};
 use fathom_core::experiment::{
     CoreUse, Found, Placement, Point, Prediction, Source, Statement, Term, TermEvent, statement,
 };
@@ -53,13 +53,37 @@ impl MissCandidate {
 
     /// Whether it accounts for the miss within the intervals.
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
-        // What is predicted from what an input became is judged as every prediction is.
         let is_hit = if self.is_of_input() {
-            missed.is_near(self.again.value) && self.changes.is_some_and(|by| by > CLOSE)
+            self.is_near_by_input(missed) && self.agrees(missed)
         } else {
             self.lands_on(missed)
         };
         self.is_significant(missed) && is_hit && !self.is_again
+    }
+
+    /// Whether it is what an input became, and brings the prediction to within the factor of a miss without agreeing with what was measured:
+    /// it accounts for a part.
+    pub(super) fn takes_part_as_input(&self, missed: &Missed) -> bool {
+        self.is_of_input()
+            && self.is_significant(missed)
+            && self.is_near_by_input(missed)
+            && !self.agrees(missed)
+    }
+
+    fn is_near_by_input(&self, missed: &Missed) -> bool {
+        missed.is_near(self.again.value) && self.changes.is_some_and(|by| by > CLOSE)
+    }
+
+    /// Whether the prediction with it is close to what was measured, or intervals do not show that it is another.
+    fn agrees(&self, missed: &Missed) -> bool {
+        let measured = missed.judged();
+        self.again.differs_from(&measured) != Some(true)
+            || distance(measured.value / self.again.value) <= CLOSE
+    }
+
+    /// Whether it is the end of a level in the curve of which the result is a point.
+    pub(super) fn is_of_own_curve(&self) -> bool {
+        self.mechanism.ends_with(IN_THE_CURVE)
     }
 
     /// Whether the prediction with it is what was measured, within the intervals: they do not differ, and the one holds the other's value.

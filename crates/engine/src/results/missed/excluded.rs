@@ -9,7 +9,6 @@ use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::{CoreState, PointCore};
 use crate::results::{other_work, vm_exit};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, TermEvent, statement};
-use fathom_core::machine::Machine;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
 
@@ -276,6 +275,9 @@ fn others(missed: &Missed, known: &Known) -> Option<Statement> {
     // Busy processes that belong to the point begin after that look.
     let is_beside_its_own = missed.result.point.number_of("busy").is_some_and(|busy| busy > 0);
     let lost = missed.result.disturbance.lost_share.filter(|lost| *lost >= 0.0 && !is_beside_its_own)?;
+    if is_long(missed) {
+        return None;
+    }
     // Without it the result would still be a miss.
     ((1.0 - lost) * missed.distance() > FAIR).then(|| {
         if lost == 0.0 {
@@ -284,6 +286,16 @@ fn others(missed: &Missed, known: &Known) -> Option<Statement> {
         let lost = Found::bare(lost, Dimension::Share).named("lost to other work before the observations");
         statement!("other work on the CPU ({lost} of the time just before the observations)", lost)
     })
+}
+
+/// The time of a look for other work before the observations, about, nanoseconds.
+const LOOK_NS: f64 = 1e6;
+
+/// Whether an observation goes on for longer than the look before them, which then tells nothing of what came during it.
+fn is_long(missed: &Missed) -> bool {
+    let operations = missed.result.published.as_ref().and_then(|published| published.operations);
+    let measured = missed.judged().value;
+    measured * operations.unwrap_or(1.0).max(1.0) > LOOK_NS
 }
 
 /// Waiting, if the process ran for more than half of what is missing. On several CPUs children may run while the process waits, so
@@ -304,7 +316,9 @@ fn waiting(missed: &Missed) -> Option<Statement> {
 /// a system call takes more beyond one by the library than the whole that was predicted.
 pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> {
     let is_entry = missed.prediction.terms.iter().any(|term| term.what.starts_with("mode switches"));
-    let beyond = measured_terms::beyond_the_library(known).filter(|_| is_entry && is_slower(missed))?;
+    // What was measured by itself needs no sign.
+    let is_open = is_entry && is_slower(missed) && measured_terms::entered(known).is_none();
+    let beyond = measured_terms::beyond_the_library(known).filter(|_| is_open)?;
     let is_more = beyond.ends().is_some_and(|(low, _)| low > missed.prediction.total());
     is_more.then(|| {
         statement!(
@@ -317,7 +331,7 @@ pub(super) fn in_the_entry(missed: &Missed, known: &Known) -> Option<Statement> 
 
 /// What a run cannot separate from a slower result: a neighbour that was on the core throughout, and what is in the entry to the kernel
 /// or in an exit to the hypervisor.
-pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> {
+pub(super) fn inseparable(missed: &Missed, known: &Known) -> Option<String> {
     if !is_slower(missed) {
         return None;
     }
@@ -332,7 +346,7 @@ pub(super) fn inseparable(missed: &Missed, machine: &Machine) -> Option<String> 
     });
     let of_service = of_service.map(|(.., what)| (*what).to_owned());
     let names: Vec<String> =
-        neighbour.into_iter().chain(of_service).chain(in_entry_or_exit(missed, machine)).collect();
+        neighbour.into_iter().chain(of_service).chain(in_entry_or_exit(missed, known)).collect();
     (!names.is_empty()).then(|| names.join(", "))
 }
 
@@ -351,11 +365,13 @@ const UNSEPARATED: [(&str, &str, &str); 3] = [
 const FLUSH: &str = "the flush of the device's own cache, which may take longer than a small read";
 
 /// What is in force at every entry to the kernel, or makes every exit longer.
-fn in_entry_or_exit(missed: &Missed, machine: &Machine) -> Vec<String> {
-    let is_entry = missed.prediction.contains(TermEvent::KernelEntry);
-    if !is_entry && !missed.prediction.contains(TermEvent::VmExit) {
+fn in_entry_or_exit(missed: &Missed, known: &Known) -> Vec<String> {
+    let [is_entry, is_exit] =
+        [TermEvent::KernelEntry, TermEvent::VmExit].map(|event| may_be_in(event, missed, known));
+    if !is_entry && !is_exit {
         return vec![];
     }
+    let machine = known.machine;
     let mitigations = machine.mitigations();
     let mut names: Vec<String> = ["spectre_v2", "spec_rstack_overflow", "retbleed", "meltdown"]
         .into_iter()
@@ -367,6 +383,24 @@ fn in_entry_or_exit(missed: &Missed, machine: &Machine) -> Vec<String> {
         machine.nested().map(|word| format!("the hypervisor of a guest that is probably nested ({word})")),
     );
     names
+}
+
+/// How often what an event may take is in what is missing, at most, for something in the event to be named as a part of that.
+const MOST_OFTEN: f64 = 100.0;
+
+/// What an entry to the kernel takes at most where the run did not measure it, nanoseconds: all that is in force at entries included.
+const ENTRY_NS: f64 = 1_000.0;
+
+/// Whether what lengthens this event may take part in what is missing: of a prediction that contains it, unless more than a hundred times as
+/// much is missing as all of these events take. An exit that was not measured may take anything.
+fn may_be_in(event: TermEvent, missed: &Missed, known: &Known) -> bool {
+    let times: f64 =
+        missed.prediction.terms.iter().filter(|term| term.event == Some(event)).map(|term| term.times).sum();
+    let each = match event {
+        TermEvent::KernelEntry => measured_terms::entered(known).map_or(ENTRY_NS, |entry| entry.upper_end()),
+        _ => vm_exit::exit(known).map_or(f64::INFINITY, |exit| exit.upper_end()),
+    };
+    missed.prediction.contains(event) && missed.missing().value <= MOST_OFTEN * times.max(1.0) * each
 }
 
 /// The first remedy in the kernel's sentence about a vulnerability.

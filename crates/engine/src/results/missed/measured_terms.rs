@@ -80,7 +80,7 @@ const SMALL_READ: Selector = Selector::only(
 );
 
 /// Entering and leaving the kernel, without a service where that was measured.
-fn entered(known: &Known) -> Option<Found> {
+pub(super) fn entered(known: &Known) -> Option<Found> {
     NO_CALL.found(known).or_else(|| GETPPID.found(known))
 }
 

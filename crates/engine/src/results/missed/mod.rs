@@ -144,7 +144,9 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     let is_cause = |one: &MissCandidate| one.is_at_each_level(|one| one.accounts_for(&missed));
     let cause = rejected.iter().position(is_cause);
     let cause = cause.map(|place| rejected.remove(place));
-    if cause.is_none() && missed.is_near_by_end(figures.whole) {
+    let takes_part = |one: &MissCandidate| one.is_at_each_level(|one| one.takes_part_as_input(&missed));
+    let is_part = rejected.iter().any(takes_part);
+    if cause.is_none() && !is_part && missed.is_near_by_end(figures.whole) {
         return Judged::without_candidates(missed, Explanation::NotCertain);
     }
     // Of a term that the same experiment measures it would be untrue that this run does not measure it.
@@ -156,11 +158,17 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     let is_open = is_open && overstated.is_none();
     let excess = is_open.then(|| missed.exceeded_for(figures)).flatten();
     let explanation = match (&cause, &overstated, &excess) {
+        (Some(cause), ..) if cause.is_of_own_curve() => {
+            Explanation::OwnCurve { end: cause.mechanism.clone() }
+        }
         (Some(cause), ..) => {
             Explanation::Cause { mechanism: cause.mechanism.clone(), changes: cause.changes }
         }
         _ if elsewhere.is_some() => Explanation::Distance,
         (None, Some(term), _) => Explanation::Overstated { term: term.name.clone() },
+        (None, None, Some(excess)) if excess.is_of_own_curve => {
+            Explanation::OwnCurve { end: excess.cause.clone() }
+        }
         (None, None, Some(excess)) => Explanation::Probable { cause: excess.cause.clone() },
         (None, None, None) if missed.is_in_range() => Explanation::InRange,
         (None, None, None) => Explanation::NotExplained,

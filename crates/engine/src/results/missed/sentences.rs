@@ -33,6 +33,11 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
             assumed
         )
     });
+    let in_own_curve = (tally.in_own_curve > 0).then(|| {
+        let verb = if tally.in_own_curve == 1 { "lies" } else { "lie" };
+        let number = counted(tally.in_own_curve, "misses in their own curve");
+        statement!("{number} {verb} beyond the end of a level that the same curve shows, ", number)
+    });
     let at_distance = (tally.at_distance > 0).then(|| {
         let number = counted(tally.at_distance, "misses at one distance of the CPUs");
         statement!("{number} missed at one distance of the two CPUs and not at another, ", number)
@@ -53,9 +58,10 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
         finding!(
             Question::Miss,
             "{missed} predictions missed by more than a factor of {FAIR}: other measurements of this run explain \
-             {explained}, {at_distance}{assumed}{probable}{uncertain}{in_range}{in_doubt}{rest} are not explained.",
+             {explained}, {in_own_curve}{at_distance}{assumed}{probable}{uncertain}{in_range}{in_doubt}{rest} are not explained.",
             missed = counted(tally.all(), "predictions missed"),
             explained = counted(tally.explained, "misses explained"),
+            in_own_curve,
             at_distance,
             assumed,
             probable,
@@ -72,7 +78,7 @@ pub(super) fn shared_causes<'a, 'run>(judged: &'a [Judged<'run>]) -> (Vec<Findin
     let (mut findings, mut rest, mut named): (Vec<Finding>, Vec<&Judged>, BTreeSet<String>) =
         Default::default();
     for miss in judged {
-        let Some(cause) = &miss.cause else {
+        let Some(cause) = miss.cause.as_ref().filter(|cause| !cause.is_of_own_curve()) else {
             rest.push(miss);
             continue;
         };
@@ -184,9 +190,15 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
             input = input_by_now(miss, figures)
         ),
         (_, Some(cause)) => statement!(
-            "{sizes}: with the measured value the prediction is {again}.",
+            "{sizes}: with the measured value the prediction is {again}.{of_curve}",
             sizes = capitalized(&cause.sizes),
-            again = cause.again.named("predicted with the measured value")
+            again = cause.again.named("predicted with the measured value"),
+            of_curve = if cause.is_of_own_curve() { OF_ITS_CURVE } else { "" }
+        ),
+        (Explanation::OwnCurve { end }, None) => statement!(
+            "{end}; {shown}.{OF_ITS_CURVE}",
+            end = fathom_core::experiment::capitalize(end),
+            shown = shown(miss)
         ),
         (Explanation::InRange, None) => in_range(&miss.missed),
         (Explanation::Probable { cause }, None) => statement!(
@@ -202,6 +214,9 @@ pub(super) fn because(miss: &Judged, figures: Figures) -> Statement {
         },
     }
 }
+
+/// What is said of a miss whose reason its own curve shows.
+const OF_ITS_CURVE: &str = " The result is a point of that curve, so this is no measurement besides it.";
 
 /// What this run measures of the probable cause of a miss.
 fn shown(miss: &Judged) -> Statement {
@@ -305,7 +320,7 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         None => " The terms that this run measures in another way are as predicted.".into(),
     };
     let foreign = foreign_terms::of(&miss.missed, figures.supported.machine);
-    let inseparable = excluded::inseparable(&miss.missed, figures.supported.machine)
+    let inseparable = excluded::inseparable(&miss.missed, figures.supported)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
         "{why}{entry}{possible}{near}{open}{parts}{inputs}{excluded}{foreign}{inseparable}",

@@ -4,6 +4,7 @@ use super::Figures;
 use super::candidate::MissCandidate;
 use super::miss::Missed;
 use crate::results::accuracy::distance;
+use crate::results::explanation::IN_THE_CURVE;
 use fathom_core::experiment::{Dimension, Found, statement};
 use fathom_core::quantity::Unit;
 
@@ -25,7 +26,7 @@ pub(super) fn of(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
         let (own, next) = (term(&level.name)?, term(&format!("L{}", number + 1)).or_else(|| term("memory"))?);
         let each = next.value() / next.times;
         let again = missed.prediction.total() - own.value() + own.times * each;
-        let mechanism = format!("the end of {} in the curve of loads", level.name);
+        let mechanism = format!("the end of {} {IN_THE_CURVE}", level.name);
         is_between.then(|| MissCandidate {
             sizes: statement!(
                 "{mechanism}: {end} in this run, {declared} in the prediction",
@@ -78,7 +79,7 @@ mod tests {
             Figures { supported: &known, whole: &whole, shared: &[], levels: &levels },
         );
         let because = points[0].because.as_ref().map(Statement::plain).unwrap_or_default();
-        (matches!(points[0].explanation, Some(Explanation::Cause { .. })), because)
+        (matches!(points[0].explanation, Some(Explanation::OwnCurve { .. })), because)
     }
 
     #[test]

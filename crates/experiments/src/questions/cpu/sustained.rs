@@ -2,7 +2,7 @@
 
 use super::arithmetic;
 use crate::apparatus::cpu::arithmetic_kernel;
-use crate::apparatus::lasting::{self, COMPARED, FIGURE, LASTING, WINDOW};
+use crate::apparatus::lasting::{self, COMPARED, FIGURE, FIRST, LASTING, WINDOW};
 use crate::apparatus::listing::LISTED;
 use crate::arch;
 use fathom_core::prelude::*;
@@ -101,7 +101,7 @@ impl Experiment for Sustained {
         let one = ("a multiplication of doubles".to_owned(), Point::new().named(&INSTRUCTION, MULTIPLY));
         let compared = lasting::compared_in(ABOUT.name, [one], Kind::Cost, known);
         let finding = |compared| finding!(Question::Experiment, "Time {COMPARED}: {compared}.", compared);
-        compared.map(finding).into_iter().collect()
+        compared.map(finding).into_iter().chain(beside_short_trials(known)).collect()
     }
 
     fn least_time(&self, point: &Point) -> Duration {
@@ -110,5 +110,43 @@ impl Experiment for Sustained {
 
     fn time_limit(&self, point: &Point) -> Duration {
         Duration::from_secs(10) + 4 * Duration::from_nanos(point.number(&LASTING))
+    }
+}
+
+/// The beginning of a trial beside short trials of the same instruction, where their intervals are apart.
+fn beside_short_trials(known: &Known) -> Option<Finding> {
+    let usual = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
+    let first = known.found(ABOUT.name, &usual.named(&FIGURE, FIRST))?;
+    let short = known.found(arithmetic::Arithmetic.about().name, &arithmetic::point(MULTIPLY, CHAINS))?;
+    (first.differs_from(&short) == Some(true)).then(|| {
+        finding!(
+            Question::Experiment,
+            "Already its first twentieth is not what short trials measure: {first} against {short}, {times} times.",
+            first = first.named("a multiplication of doubles, first twentieth"),
+            short = short.named("a multiplication of doubles, short trials"),
+            times = first.over(short).named("a multiplication of doubles, first twentieth over short trials")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first 50 ms took 6 % more than short trials, intervals apart, and only the halves of the trial were compared.
+    #[test]
+    fn a_first_twentieth_apart_from_short_trials_is_said() {
+        let machine = fathom_described::machine();
+        let said = |first: f64| {
+            let mut known = Known::new(&machine, None);
+            let point = Point::new().named(&INSTRUCTION, MULTIPLY).with(&LASTING, lasting::USUAL);
+            fathom_described::plant(&mut known, &Sustained, [(point.named(&FIGURE, FIRST), first)]);
+            let short = [(arithmetic::point(MULTIPLY, CHAINS), 0.16)];
+            fathom_described::plant(&mut known, &arithmetic::Arithmetic, short);
+            beside_short_trials(&known).map(|finding| finding.statement.plain())
+        };
+        let apart = said(0.2).expect("they are apart");
+        assert!(apart.contains("{0.2} against {0.16}, {1.25} times."), "{apart}");
+        assert_eq!(said(0.16), None);
     }
 }

@@ -40,7 +40,6 @@ const NUMBERS: [u64; 8] = [1, 2, 4, 8, 12, 16, 24, 32];
 
 /// Lines that a core is assumed to fetch concurrently, where nothing is published of its design.
 const IN_FLIGHT: f64 = 12.0;
-const IN_FLIGHT_ASSUMED: &str = "10 to 16 fill buffers on Intel's cores: optimization manual";
 
 impl Experiment for MemoryParallelism {
     fn about(&self) -> &'static About {
@@ -76,8 +75,10 @@ impl Experiment for MemoryParallelism {
             "the loads of this set as declared sizes and published latencies give them",
         );
         let core = core_facts::of(known.machine);
-        let most =
-            core.misses.map_or(IN_FLIGHT_ASSUMED.to_owned(), |misses| format!("{misses}: {}", core.source));
+        let most = core.misses.map_or_else(
+            || core_facts::assumed_in_flight(known.machine).to_owned(),
+            |misses| format!("{misses}: {}", core.source),
+        );
         let what = format!("a load, shared by as many as go on at once ({most})");
         let at_once = (point.number(&CHASES) as f64).min(core.misses.unwrap_or(IN_FLIGHT));
         Ok(Prediction::new().hardware(&what, 1.0 / at_once, basis))
@@ -124,6 +125,10 @@ impl Experiment for MemoryParallelism {
             Some((_, high)) if high < *chases as f64 => {
                 statement!("{times} loads are in flight at once", times = times.named("loads at once"))
             }
+            Some((low, _)) if low < *chases as f64 => statement!(
+                "{times} times as many in the same time; whether all {chases} were in flight at once, or fewer, this does not tell",
+                times = times.named("loads in the same time, most chases over one")
+            ),
             _ => statement!(
                 "{times} times as many in the same time, as if all {chases} were in flight at once",
                 times = times.named("loads in the same time, most chases over one")
@@ -186,7 +191,18 @@ pub fn set_bytes(machine: &Machine) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::machine::Fact;
     use fathom_core::statistics::{Interval, Measured};
+
+    #[test]
+    fn buffers_of_one_vendors_cores_are_not_cited_for_anothers() {
+        let mut machine = fathom_described::machine();
+        let cited = |machine: &Machine| core_facts::assumed_in_flight(machine).contains("Intel");
+        machine.processor.vendor = Fact::known("GenuineIntel".to_owned(), "a test");
+        assert!(cited(&machine));
+        machine.processor.vendor = Fact::known("AuthenticAMD".to_owned(), "a test");
+        assert!(!cited(&machine));
+    }
 
     #[test]
     fn more_chases_help_up_to_the_first_number_that_none_above_it_betters_for_certain() {

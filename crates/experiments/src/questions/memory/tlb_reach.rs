@@ -175,7 +175,7 @@ fn beyond_the_second_level(point: &Point, known: &Known) -> Option<Excess> {
     let end = levels.into_iter().find(|level| level.name == limit.name)?.end?;
     let is_beyond = end.ends().is_some_and(|(_, high)| high < lines as f64);
     (is_to_hold && is_beyond).then(|| {
-        Excess::shown_by(
+        Excess::in_its_curve(
             "walks through the page tables: the second-level TLB ends before so many pages",
             statement!(
                 "it holds {end} pages as the curve shows, {assumed} in the prediction",

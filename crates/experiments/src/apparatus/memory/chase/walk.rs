@@ -134,12 +134,7 @@ mod tests {
 
     #[test]
     fn a_chase_that_lost_its_way_shows_nothing() {
-        let walk = Walk {
-            at: Cell::new([cycle(10).element(0)]),
-            cycle: cycle(10),
-            loads: Cell::new(7),
-            before: Cell::new(0),
-        };
+        let walk = Walk { at: Cell::new([cycle(10).element(0)]), cycle: cycle(10), loads: Cell::new(7) };
         assert!(walk.shown().abs() < 1e-9);
     }
 }

@@ -10,6 +10,7 @@ use fathom_core::prelude::*;
 pub fn findings(known: &Known) -> Vec<Finding> {
     let all = [
         address_space(known),
+        by_preemption(known),
         by_giving_up_or_blocking(known),
         in_rings(known),
         switch_against_creation(known),
@@ -22,6 +23,15 @@ pub fn findings(known: &Known) -> Vec<Finding> {
 fn by_giving_up_or_blocking(known: &Known) -> Option<Finding> {
     let given_up = known.found(NAME, &between(YIELD, PROCESSES))?;
     let blocked = known.found(NAME, &between(PIPE_NET, PROCESSES))?;
+    // What finds its next turn without having slept was neither blocked nor woken.
+    if known.often_preempted(NAME, &between(PIPE_NET, PROCESSES)).is_some() {
+        return Some(finding!(
+            Question::Thread,
+            "By `sched_yield` a switch between processes takes {given_up}, by a pipe, less the pipe's cost, {blocked}.",
+            given_up = given_up.named("switch by yielding"),
+            blocked = blocked.named("switch between processes")
+        ));
+    }
     let besides = blocked.beyond(given_up).map(|besides| {
         statement!(
             ": to block and be woken takes at least {besides} more, though the yield includes its system call",
@@ -34,6 +44,23 @@ fn by_giving_up_or_blocking(known: &Known) -> Option<Finding> {
         given_up = given_up.named("switch by yielding"),
         blocked = blocked.named("switch between processes"),
         besides
+    ))
+}
+
+/// That a switch by a pipe is often one by preemption, in which nobody sleeps: the kernel's own counts show it.
+fn by_preemption(known: &Known) -> Option<Finding> {
+    let of = |between_whom: &'static str| {
+        let share = known.often_preempted(NAME, &between(PIPE_NET, between_whom))?;
+        let share =
+            Found::exact(share, Dimension::Share).named(&format!("switches by preemption, {between_whom}"));
+        Some(statement!("{share} between {between_whom}", share, between_whom))
+    };
+    let shares = Statement::joined([PROCESSES, THREADS].into_iter().filter_map(of), ", ")?;
+    Some(finding!(
+        Question::Thread,
+        "Of the switches by a pipe these are preemptions, as the kernel counts them: {shares}. In these the one that is woken takes the CPU \
+         from its waker, which finds its own next turn there without having slept: they are switches, without the cost of going to sleep.",
+        shares
     ))
 }
 
@@ -189,6 +216,29 @@ mod tests {
         assert!(process.ends_with("measured is {0.02} times that."), "{process}");
         assert!(ring.contains("with 64 KiB of data each this machine takes {2700}"), "{ring}");
         assert!(ring.ends_with("predicts {900}; measured is {3} times that."), "{ring}");
+    }
+
+    /// Of switches "to block and be woken" 85 of 100 were preemptions, in which nobody slept.
+    #[test]
+    fn a_switch_by_preemption_is_none_of_one_that_blocks() {
+        let machine = fathom_described::machine();
+        let said = |preempted: Option<f64>| {
+            let mut known = Known::new(&machine, None);
+            let pipe = between(PIPE_NET, PROCESSES);
+            let planted = [(between(YIELD, PROCESSES), 2_000.0), (pipe.clone(), 3_000.0)];
+            fathom_described::plant(&mut known, &super::super::ContextSwitch, planted);
+            if let Some(share) = preempted {
+                known.learn_preempted(NAME, &pipe, share);
+            }
+            findings(&known).iter().map(|finding| finding.statement.plain()).collect::<Vec<_>>().join("\n")
+        };
+        for sleeps in [said(None), said(Some(0.05))] {
+            assert!(sleeps.contains("to block and be woken takes at least {1000}"), "{sleeps}");
+            assert!(!sleeps.contains("preemption"), "{sleeps}");
+        }
+        let preempted = said(Some(0.856));
+        assert!(!preempted.contains("block"), "{preempted}");
+        assert!(preempted.contains("as the kernel counts them: {0.856} between processes."), "{preempted}");
     }
 
     #[test]

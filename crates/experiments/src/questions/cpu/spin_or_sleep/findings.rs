@@ -345,4 +345,13 @@ mod tests {
         );
         assert_eq!(said(7.5e3), None, "it may be no later");
     }
+
+    /// Nine of sixteen values were lost, and nothing said that the question stays open.
+    #[test]
+    fn the_question_is_answered_by_the_processor_time_of_a_wait_asleep() {
+        let [clause] = ABOUT.shown.clauses else { panic!("one answer") };
+        let machine = fathom_described::machine();
+        let answers = |way, figure| (clause.points)(&at(way, USUAL, figure), &machine);
+        assert!(answers(FUTEX, CPU_TIME) && !answers(FUTEX, LATENCY) && !answers(SPIN, CPU_TIME));
+    }
 }

@@ -66,7 +66,11 @@ static ABOUT: About = About {
             "CPU time of a wait asleep, 100 µs",
             &[("way", At::Name(FUTEX)), ("length", At::Number(USUAL)), ("figure", At::Name(CPU_TIME))],
         ),
-    ]),
+    ])
+    .clauses(&[Clause::of(
+        "the wait from which sleeping takes less processor time than spinning",
+        |point, _| point.name(&WAY) == FUTEX && point.name(&FIGURE) == CPU_TIME,
+    )]),
 };
 
 const SPIN: &str = "spin";

@@ -2,7 +2,7 @@
 
 use super::{ABOUT, FIXED, cycle_point};
 use crate::apparatus::memory::pages::Pages;
-use crate::expected::hierarchy;
+use crate::expected::{core_facts, hierarchy};
 use fathom_core::prelude::*;
 
 /// A load of the random cycle.
@@ -100,8 +100,8 @@ fn unfollowed(machine: &Machine, order: &str) -> Option<&'static str> {
 /// Independent loads: as many at once as a core has line-fill buffers.
 pub fn elements(known: &Known, size: f64) -> Prediction {
     let latency = hierarchy::answered(Prediction::new(), known, size, known.machine.page_bytes()).total();
-    let buffers = "10 to 16 lines in flight per core (10 to 16 fill buffers on Intel's: optimization manual)";
+    let buffers = format!("10 lines in flight per core ({})", core_facts::assumed_in_flight(known.machine));
     Prediction::new()
         .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
-        .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, buffers))
+        .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, &buffers))
 }

@@ -2,6 +2,7 @@
 
 mod points;
 
+use points::page_of_batch_cleared;
 pub use points::{NAME, cached_point, made_writable, minor, minor_with_neighbours, page_cleared};
 
 use crate::apparatus::memory::backing::Backing;
@@ -97,7 +98,11 @@ impl Experiment for MinorFault {
             _ => return Ok(handled),
         };
         let what = "pages cleared, or read and written where they are copied";
-        Ok(handled.hardware(what, pages, page_cleared(known, page)))
+        let cleared = match access {
+            HUGE | FIRST_WRITE => page_of_batch_cleared(known, page, point.number(&BATCH)),
+            _ => page_cleared(known, page),
+        };
+        Ok(handled.hardware(what, pages, cleared))
     }
 
     fn bound(&self, point: &Point, known: &Known) -> Option<Bound> {

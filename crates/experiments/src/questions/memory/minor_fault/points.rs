@@ -1,5 +1,8 @@
 //! Points of `memory/minor_fault`: the pages, and how they are touched; and what other questions expect from them.
 
+use crate::apparatus::memory::stream::kernel::{Kernel, Kind};
+use crate::apparatus::memory::stream::working_set;
+use crate::questions::memory::bandwidth;
 use fathom_core::prelude::*;
 
 /// Name of the experiment, also for other experiments.
@@ -82,6 +85,30 @@ pub fn page_cleared(known: &Known, page_bytes: f64) -> Basis {
     )
 }
 
+/// The cost of clearing a page of a batch: of one that is larger than what was cleared without a fault, and than the cache near the core, its
+/// bytes go to memory, at the rate of a kernel's own instruction for it as measured in this run.
+pub fn page_of_batch_cleared(known: &Known, page_bytes: f64, batch: u64) -> Basis {
+    let machine = known.machine;
+    let near = machine.data_cache_bytes(machine.measured_cpu(), 2).unwrap_or(SMALL);
+    if batch <= near.max(SMALL) {
+        return page_cleared(known, page_bytes);
+    }
+    let written = STORED_BY
+        .iter()
+        .find_map(|method| Kernel::find(Kind::Write.name(), method))
+        .map(|kernel| bandwidth::point(kernel, working_set::in_memory(machine)));
+    let rate = written.and_then(|point| Some((known.median("memory/bandwidth", &point)?, point)));
+    match rate {
+        Some((bytes_per_second, point)) => {
+            Basis::measured(page_bytes * 1e9 / bytes_per_second, "memory/bandwidth", point)
+        }
+        None => Basis::assumed(page_bytes / 10.0, "a base page cleared in memory at 10 GB/s"),
+    }
+}
+
+/// How kernels clear pages, of what the architecture has: on x86-64 by one instruction.
+const STORED_BY: [&str; 2] = ["rep stos", "memset"];
+
 /// The cost of a fault on a page in the page cache, as measured in this run, else assumed.
 pub fn minor(known: &Known) -> Basis {
     known.measured_or_assumed(
@@ -102,4 +129,27 @@ pub fn minor_with_neighbours(known: &Known) -> Basis {
 pub fn made_writable(known: &Known) -> Basis {
     let written = known.measured(NAME, &point(CACHED_SHARED, SMALL));
     written.unwrap_or_else(|| minor(known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The pages of a huge page were predicted at 32 GB/s, the rate of a cache, where memory is written at 8.
+    #[test]
+    fn a_batch_beyond_the_cache_near_the_core_is_cleared_at_the_rate_of_memory() {
+        let machine = fathom_described::machine();
+        let mut known = Known::new(&machine, None);
+        let cleared = |known: &Known, batch| page_of_batch_cleared(known, 4096.0, batch).value;
+        fathom_described::plant(&mut known, &super::super::MinorFault, [(point(CLEARED, SMALL), 128.0)]);
+        let near = |value: f64, other: f64| (value / other - 1.0).abs() < 1e-9;
+        assert!(near(cleared(&known, SMALL), 128.0));
+        assert!(near(cleared(&known, HUGE_STRETCH), 409.6), "no rate of memory is known");
+        let kernel =
+            STORED_BY.iter().find_map(|method| Kernel::find(Kind::Write.name(), method)).expect("one");
+        let written = bandwidth::point(kernel, working_set::in_memory(&machine));
+        fathom_described::plant(&mut known, &bandwidth::Bandwidth, [(written, 8e9)]);
+        assert!(near(cleared(&known, HUGE_STRETCH), 512.0));
+        assert!(near(cleared(&known, SMALL), 128.0), "as many bytes as were cleared without a fault");
+    }
 }
