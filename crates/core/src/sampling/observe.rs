@@ -6,13 +6,15 @@ use super::observed_time::ObservedTime;
 use super::occupancy::{CoreReadings, CoreWait};
 use super::partner_core::PartnerCore;
 use super::partner_readings::PartnerReadings;
-use super::readying::VISITS_BEFORE;
 use super::sample::{Beginning, SteadyWork};
 use super::stopwatch::SharedStopwatch;
 use crate::experiment::{
     Failure, FigureValue, FirstCall, ObservedFrom, Operation, PartnerTask, Shared, Work, Workload,
 };
 use std::collections::BTreeMap;
+
+/// Witnessed: visits of all of the work's memory just before it was observed.
+const VISITS_BEFORE: &str = "visits_before";
 
 /// Observations after which a trial ends early: more from one process add less information than another process.
 const MOST_BATCHES: usize = 200;

@@ -5,9 +5,6 @@ use super::observe::Sampler;
 use super::occupancy;
 use crate::experiment::{Failure, Operation};
 
-/// Witnessed: visits of all of the work's memory just before it was observed.
-pub(super) const VISITS_BEFORE: &str = "visits_before";
-
 /// The minimum length of a batch as a multiple of the clock's cost, which is then under one percent of it.
 const BATCH_OVER_CLOCK: f64 = 200.0;
 
@@ -32,7 +29,7 @@ const VISITS: u32 = 32;
 const VISITS_NS: f64 = 50e6;
 
 /// Timed work that is ready to be observed.
-pub(super) struct Ready {
+pub(super) struct ReadyWork {
     /// Iterations between two clock readings.
     pub batch: u64,
     /// The ticks that so many take at their quickest.
@@ -51,17 +48,17 @@ impl<C: Clock> Sampler<'_, C> {
         operation: &mut (dyn Operation + '_),
         each: bool,
         visit: Option<u64>,
-    ) -> Result<Ready, Failure> {
+    ) -> Result<ReadyWork, Failure> {
         let Some(iterations) = visit else {
             let (batch, quickest) = self.batch(operation, each)?;
-            return Ok(Ready { batch, quickest, waited_ns: self.wait()?, visits: None });
+            return Ok(ReadyWork { batch, quickest, waited_ns: self.wait()?, visits: None });
         };
         let waited_ns = self.wait()?;
         let (batch, quickest) = self.batch(operation, each)?;
         let visits = self.visits(operation, iterations, quickest as f64 / batch as f64)?;
         // What is in the caches now takes fewer ticks than what was not.
         let (batch, quickest) = if visits > 0 { self.batch(operation, each)? } else { (batch, quickest) };
-        Ok(Ready { batch, quickest, waited_ns, visits: Some(visits) })
+        Ok(ReadyWork { batch, quickest, waited_ns, visits: Some(visits) })
     }
 
     /// Visits all of the memory of work, with these iterations at these ticks each, again and again; returns how often.

@@ -35,7 +35,7 @@ pub(super) fn sentence(results: &Results) -> Option<Text> {
         Text::plain("Of the operations with an interval at two distances of the CPUs, but for the hand-over of a line itself, ")
             .and(linked(results, &point.experiment))
             .and(format!(
-                ", {}, differs the most for certain: {near}, {far}, by the nearest ends of both intervals a factor of {}.",
+                ", {}, differs the most for certain: {near}, {far}, at least {} by the nearest ends of both intervals.",
                 words::short_label(point, &point.point),
                 quantities::factor(least)
             )),

@@ -263,10 +263,11 @@ fn cause(point: &PointResult) -> String {
         (Some(Explanation::Overstated { term }), _) => format!("{OVERSTATED}: {term}"),
         (Some(Explanation::Probable { cause }), _) => format!("probably {cause}"),
         (Some(Explanation::OwnCurve { end }), _) => format!("{end}, as its own curve shows"),
-        (Some(Explanation::NotCertain), _) if is_among_published => PUBLISHED.to_owned(),
+        (Some(Explanation::NotCertain | Explanation::InRange), _) if is_among_published => {
+            PUBLISHED.to_owned()
+        }
         (Some(Explanation::NotCertain), _) => NOT_CERTAIN.to_owned(),
         (Some(Explanation::InDoubt), _) => "in doubt: its evidence fails".to_owned(),
-        (Some(Explanation::InRange), _) if is_among_published => PUBLISHED.to_owned(),
         (Some(Explanation::InRange), _) => WIDE_RANGE.to_owned(),
         (Some(Explanation::NotExplained), _) => FURTHER.to_owned(),
         (None, Some(factor)) => match (point.factor_by_end(), point.figure(), &point.prediction) {

@@ -43,22 +43,22 @@ impl Arena {
     /// The block's arena if it is large enough, else a larger one in its place: there is never more memory than the block's
     /// largest point needs.
     pub fn of_block(site: &Site, bytes: usize, pages: Pages) -> Result<Rc<Self>, Failure> {
-        Arena::kept(site, bytes, pages, || Arena::new(bytes, pages))
+        Arena::shared(site, bytes, pages, || Arena::new(bytes, pages))
     }
 
     /// As [`Arena::of_block`], on scattered base pages, for a block whose points all have such.
     pub fn scattered_of_block(site: &Site, bytes: usize) -> Result<Rc<Self>, Failure> {
-        Arena::kept(site, bytes, Pages::Base, || Arena::scattered(bytes, site.seed))
+        Arena::shared(site, bytes, Pages::Base, || Arena::scattered(bytes, site.seed))
     }
 
-    fn kept(
+    fn shared(
         site: &Site,
         bytes: usize,
         pages: Pages,
         new: impl FnOnce() -> Result<Self, Failure>,
     ) -> Result<Rc<Self>, Failure> {
-        let shared = site.shared.get_or_make(|| Ok(BlockArena::default()))?;
-        let mut current = shared.0.borrow_mut();
+        let block = site.shared.get_or_make(|| Ok(BlockArena::default()))?;
+        let mut current = block.0.borrow_mut();
         let fits = |arena: &&Rc<Arena>| arena.pages == pages && arena.mapping.bytes() >= bytes;
         if let Some(arena) = current.as_ref().filter(fits) {
             return Ok(Rc::clone(arena));

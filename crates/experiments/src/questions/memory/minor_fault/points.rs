@@ -141,7 +141,7 @@ mod tests {
         let machine = fathom_described::machine();
         let mut known = Known::new(&machine, None);
         let cleared = |known: &Known, batch| page_of_batch_cleared(known, 4096.0, batch).value;
-        fathom_described::plant(&mut known, &super::super::MinorFault, [(point(CLEARED, SMALL), 128.0)]);
+        known.learn(NAME, &point(CLEARED, SMALL), fathom_described::found(128.0, Unit::Nanoseconds));
         let near = |value: f64, other: f64| (value / other - 1.0).abs() < 1e-9;
         assert!(near(cleared(&known, SMALL), 128.0));
         assert!(near(cleared(&known, HUGE_STRETCH), 409.6), "no rate of memory is known");
