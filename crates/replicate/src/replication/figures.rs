@@ -249,7 +249,7 @@ fn drawings((method, series): (&str, &Series), form: FigureForm) -> Vec<DrawnFig
                 });
                 let mut marks: Vec<(f64, Mark)> = marks.collect();
                 sorting::by_number(&mut marks, |(at, _)| *at);
-                (marks.len() >= LEAST).then(|| Curve { name: named(name, method), marks, trend: None })
+                (marks.len() >= LEAST).then(|| Curve::of(named(name, method), marks))
             };
             let mut curves: Vec<Curve> = variants.iter().filter_map(curve).collect();
             let mut figures = vec![];

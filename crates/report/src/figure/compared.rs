@@ -68,7 +68,7 @@ fn figure(names: [&str; 2], along: &str, (group, unit): &(Point, Unit), rows: &[
     let curve = |side: usize| {
         let mark =
             |(setting, row): &(f64, &Row)| (*setting, mark(names[side], row, [row.before, row.after][side]));
-        Curve { name: names[side].to_owned(), marks: rows.iter().map(mark).collect(), trend: None }
+        Curve::of(names[side].to_owned(), rows.iter().map(mark).collect())
     };
     let of = words::short_label(first, group);
     let mut figure = Curves {

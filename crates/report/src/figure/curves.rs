@@ -40,8 +40,30 @@ pub struct Curve<'a> {
     pub name: String,
     /// Its settings, ascending, with their marks.
     pub marks: Vec<(f64, Mark)>,
+    /// Settings that were tried and have no value.
+    pub without_value: Vec<f64>,
     /// The line fitted to it.
     pub trend: Option<&'a TrendResult>,
+}
+
+/// Settings without a value from which what lies between two marks is unknown.
+const GAP: usize = 2;
+
+impl Curve<'_> {
+    /// Of settings that all have a value, without a fitted line.
+    pub fn of(name: String, marks: Vec<(f64, Mark)>) -> Self {
+        Curve { name, marks, without_value: vec![], trend: None }
+    }
+
+    /// Its marks in the parts that a line joins: of one distance of the CPUs, because elsewhere the machine changed and not what is swept,
+    /// and without several settings between them that have no value.
+    fn joined(&self) -> impl Iterator<Item = &[(f64, Mark)]> {
+        let is_joined = |(from, one): &(f64, Mark), (to, next): &(f64, Mark)| {
+            let between = self.without_value.iter().filter(|setting| from < *setting && *setting < to);
+            !one.is_apart && !next.is_apart && between.count() < GAP
+        };
+        self.marks.chunk_by(is_joined)
+    }
 }
 
 /// A fitted line follows a mark if it passes through its interval, or misses it by less than this share of it.
@@ -275,10 +297,7 @@ pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, index: usize, curve: &Cur
             drawing.path(&format!("line l{index}"), &fit(plot, trend, part));
         }
     } else {
-        // Between two distances of the CPUs the machine changed, and not what is swept.
-        let is_joined = |one: &Mark, next: &Mark| !one.is_apart && !next.is_apart && !next.is_after_gap;
-        let parts = curve.marks.chunk_by(|(_, one), (_, next)| is_joined(one, next));
-        for part in parts {
+        for part in curve.joined() {
             let joined =
                 part.iter().map(|(setting, mark)| (plot.x.place(*setting), plot.y.place(mark.value)));
             drawing.path(&format!("line thin l{index}"), &joined.collect::<Vec<_>>());
@@ -328,15 +347,15 @@ mod tests {
     #[test]
     fn no_line_leads_over_settings_that_have_no_value() {
         let mark = |value: f64| Mark::of(value, None, String::new());
-        let lines = |without_value: &[f64]| {
+        let parts = |without_value: &[f64]| {
             let marks = vec![(1.0, mark(1.0)), (2.0, mark(1.0)), (64.0, mark(9.0)), (128.0, mark(9.0))];
-            let marks = super::super::mark::with_gaps(marks, without_value);
-            let is_after = |(_, mark): &(f64, Mark)| mark.is_after_gap;
-            marks.iter().map(is_after).collect::<Vec<_>>()
+            let curve =
+                Curve { name: String::new(), marks, without_value: without_value.to_vec(), trend: None };
+            curve.joined().map(<[(f64, Mark)]>::len).collect::<Vec<_>>()
         };
-        assert_eq!(lines(&[8.0, 16.0, 256.0]), [false, false, true, false]);
-        assert_eq!(lines(&[8.0]), [false; 4], "one alone");
-        assert_eq!(lines(&[]), [false; 4], "nothing lies between");
+        assert_eq!(parts(&[8.0, 16.0, 256.0]), [2, 2]);
+        assert_eq!(parts(&[8.0]), [4], "one alone");
+        assert_eq!(parts(&[]), [4], "nothing lies between");
     }
 
     #[test]
@@ -369,7 +388,12 @@ mod tests {
             at_hz: None,
         };
         let marks = |room: f64| values.iter().map(|(n, value)| (*n, mark(*value, room))).collect();
-        let curve = |room| Curve { name: String::new(), marks: marks(room), trend: Some(&trend) };
+        let curve = |room| Curve {
+            name: String::new(),
+            marks: marks(room),
+            without_value: vec![],
+            trend: Some(&trend),
+        };
         assert_eq!(followed(&curve(0.1), &trend), [(16.0, 256.0)], "nor where nothing was fitted");
         assert_eq!(followed(&curve(20.0), &trend), [(1.0, 256.0)], "through every interval");
     }

@@ -4,7 +4,7 @@
 use super::axis::Axis;
 use super::curves::{Curve, Plot, draw};
 use super::drawn::DrawnFigure;
-use super::mark::{Mark, extent, is_drawn, mark, with_gaps, without_value};
+use super::mark::{Mark, extent, is_drawn, mark, without_value};
 use super::placing::Names;
 use super::svg::{Drawing, SERIES, Svg, WIDTH};
 use crate::words;
@@ -38,7 +38,8 @@ pub(crate) fn figure<'a>(results: &'a Results) -> Option<(DrawnFigure, Vec<&'a s
     let shown = Hierarchy {
         latency: Curve {
             name: latency.first().map(|point| words::short_label(*point, &levels.of))?,
-            marks: with_gaps(marks(&latency, levels.along), &without_value(mine(), levels.along)),
+            marks: marks(&latency, levels.along),
+            without_value: without_value(mine(), levels.along),
             trend: None,
         },
         rates: rates(results),
@@ -81,7 +82,7 @@ fn rates<'a>(results: &'a Results) -> Vec<Curve<'a>> {
     let curve = |kind: &str| {
         let mine: Vec<&PointResult> =
             best.iter().filter(|(known, ..)| *known == kind).map(|(.., point)| *point).collect();
-        Curve { name: kind.to_owned(), marks: marks(&mine, "size"), trend: None }
+        Curve::of(kind.to_owned(), marks(&mine, "size"))
     };
     let curves = kinds.into_iter().map(curve).filter(|curve| curve.marks.len() > 1);
     curves.take(SERIES - 1).collect()
@@ -202,7 +203,7 @@ mod tests {
             level("L2", Some(first), Some(second)),
             level("memory", Some(second), None),
         ];
-        let curve = |name: &str, marks| Curve { name: name.to_owned(), marks, trend: None };
+        let curve = |name: &str, marks| Curve::of(name.to_owned(), marks);
         let shown = Hierarchy {
             latency: curve("huge", sizes.iter().map(|size| (*size, mark_of(latency(*size)))).collect()),
             rates: vec![curve("read", vec![(first, mark_of(8e10)), (2_f64.powi(29), mark_of(1e10))])],

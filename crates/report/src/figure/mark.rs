@@ -25,8 +25,6 @@ pub struct Mark {
     pub core: Option<&'static str>,
     /// Whether it is of another distance of the two CPUs than most marks of the figure.
     pub is_apart: bool,
-    /// Whether several settings before it were tried and have no value: no line leads to it.
-    pub is_after_gap: bool,
     /// Whether it must not be used, and is no end of what a caption names.
     pub is_doubtful: bool,
     /// Whether `value` is an upper limit.
@@ -46,7 +44,6 @@ impl Mark {
             predicted: None,
             core: None,
             is_apart: false,
-            is_after_gap: false,
             is_doubtful: false,
             limit: false,
             words,
@@ -81,7 +78,6 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
         predicted,
         core: occupancy::state(point),
         is_apart: false,
-        is_after_gap: false,
         is_doubtful: point.is_doubtful(),
         limit,
         words,
@@ -91,20 +87,6 @@ pub(super) fn mark(point: &PointResult) -> Option<Mark> {
 /// The mark of a point among those of a figure.
 pub(super) fn mark_among(point: &PointResult, points: &[&PointResult]) -> Option<Mark> {
     Some(Mark { is_apart: cpu_distance::is_apart_from_most(point, points), ..mark(point)? })
-}
-
-/// Settings without a value from which what lies between two marks is unknown.
-const GAP: usize = 2;
-
-/// Marks, ascending, which know where several of these settings, which were tried and have no value, lie before them.
-pub(super) fn with_gaps(mut marks: Vec<(f64, Mark)>, without_value: &[f64]) -> Vec<(f64, Mark)> {
-    let mut before = f64::NEG_INFINITY;
-    for (setting, mark) in &mut marks {
-        let is_between = |missing: &&f64| before < **missing && **missing < *setting;
-        mark.is_after_gap = before.is_finite() && without_value.iter().filter(is_between).count() >= GAP;
-        before = *setting;
-    }
-    marks
 }
 
 /// The settings along a parameter of some points that were tried and have no value.

@@ -3,7 +3,7 @@
 use super::Candidate;
 use super::curves::{Curve, Curves};
 use super::drawn::DrawnFigure;
-use super::mark::{mark_among, with_gaps, without_value};
+use super::mark::{mark_among, without_value};
 use super::svg::SERIES;
 use crate::{cpu_distance, words};
 use fathom_core::experiment::{Point, Value};
@@ -183,7 +183,8 @@ fn curve<'run>(
             first,
             &shared.iter().fold(series.group.clone(), |rest, name| rest.without(name)),
         ),
-        marks: with_gaps(marks.collect(), &without_value(mine, &series.along)),
+        marks: marks.collect(),
+        without_value: without_value(mine, &series.along),
         trend: trend(results, series),
     }
 }

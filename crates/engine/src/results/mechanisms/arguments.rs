@@ -426,7 +426,7 @@ mod tests {
         let mut main = Known::new(&machine, None);
         plant_in(&mut main, &[(1.0, alone), (1.5, alone), (1.5, alone), (2.5, shared), (2.0, alone)]);
         let own = text(&main).expect("three calls with the core alone");
-        assert!(own.contains("rises with argument 1,") && !own.contains("4"), "{own}");
+        assert!(own.contains("rises with argument 1,") && !own.contains('4'), "{own}");
         let mut beside = Known::new(&machine, None);
         plant_in(&mut beside, &[(2.0, shared), (1.5, shared), (1.5, shared), (2.5, shared), (2.5, shared)]);
         assert!(text(&beside).is_some_and(|text| text.contains("falls with argument 1")));

@@ -83,14 +83,14 @@ fn what_costs_a_hundredth_of_a_miss_or_was_looked_at_before_it_is_not_named() {
     let mut machine = planted::machine();
     let sentence = [("spectre_v2".to_owned(), "Mitigation: Retpolines; STIBP: disabled".to_owned())];
     machine.kernel.mitigations = Fact::known(sentence.into(), "a test");
-    let said = |ns: f64| {
+    let text_of = |ns: f64| {
         let mut point = cost(ns);
         point.disturbance.lost_share = Some(0.0002);
         tests::judged_on(&machine, None, &mut [point]).join("\n")
     };
     for named in ["Not separable in a run: Retpolines", "other work on the CPU"] {
-        assert!(said(1_000.0).contains(named), "{named}: {}", said(1_000.0));
-        assert!(!said(10e6).contains(named), "{named}: {}", said(10e6));
+        assert!(text_of(1_000.0).contains(named), "{named}: {}", text_of(1_000.0));
+        assert!(!text_of(10e6).contains(named), "{named}: {}", text_of(10e6));
     }
 }
 

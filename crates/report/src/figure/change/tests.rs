@@ -42,7 +42,7 @@ fn the_ends_of_a_curve_are_of_one_distance_of_the_cpus() {
         (place as f64, Mark { is_apart: *is_apart, ends, ..mark(*value, None) })
     };
     let marks = values.iter().enumerate().map(of).collect();
-    let said = of_delays(vec![Curve { name: String::new(), marks, trend: None }]).visible();
+    let said = of_delays(vec![Curve::of(String::new(), marks)]).visible();
     assert!(
         said.contains("Among marks of one distance of the CPUs") && said.contains("from 1.79 ns"),
         "{said}"
@@ -59,7 +59,7 @@ fn what_must_not_be_used_is_no_end_of_a_curve() {
         (place as f64, Mark { is_doubtful: *is_doubtful, ends, ..mark(*value, None) })
     };
     let marks = values.iter().enumerate().map(of).collect();
-    let said = of_delays(vec![Curve { name: String::new(), marks, trend: None }]).visible();
+    let said = of_delays(vec![Curve::of(String::new(), marks)]).visible();
     assert_eq!(said, " From 1.00 ns at delay 0 to 5.00 ns at delay 1.");
 }
 
@@ -69,7 +69,7 @@ fn a_change_within_the_intervals_is_not_named() {
         let curve = |name: &str, values: [f64; 2], noise: f64| {
             let mark = |value: f64| Mark { ends: Some((value - noise, value + noise)), ..mark(value, None) };
             let marks = values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value)));
-            Curve { name: name.to_owned(), marks: marks.collect(), trend: None }
+            Curve::of(name.to_owned(), marks.collect())
         };
         let members = vec![curve("noisy", [100.0, 200.0], noise), curve("calm", [100.0, 140.0], 1.0)];
         of_delays(members).visible()
@@ -89,7 +89,7 @@ fn a_change_within_the_intervals_is_not_named() {
     let noisy = |values: [f64; 2]| {
         let mark = |value: f64| Mark { ends: Some((1.0, 999.0)), ..mark(value, None) };
         let marks = values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value)));
-        of_delays(vec![Curve { name: "all".to_owned(), marks: marks.collect(), trend: None }]).visible()
+        of_delays(vec![Curve::of("all".to_owned(), marks.collect())]).visible()
     };
     assert_eq!(noisy([100.0, 200.0]), "");
     assert_eq!(noisy([100.0, 110.0]), " Nothing in it changes by more than a factor of 1.25.");
@@ -104,7 +104,7 @@ fn where_marks_of_other_states_are_drawn_as_well_the_state_is_said() {
     let shared = Some("core shared");
     let curve = |name: &str, last| {
         let marks = vec![of(0.0, 1.0, shared), of(1.0, 20.0, shared), of(2.0, 30.0, last)];
-        Curve { name: name.to_owned(), marks, trend: None }
+        Curve::of(name.to_owned(), marks)
     };
     let said = |last| of_delays(vec![curve("loads", last), curve("stores", last)]).visible();
     assert_eq!(
@@ -125,7 +125,7 @@ fn marks_of_one_state_are_compared_on_every_curve_and_their_range_is_named() {
         (place, Mark { ends, ..mark(value, core) })
     };
     let alone = Some("core alone");
-    let curve = |name: &str, marks| Curve { name: name.to_owned(), marks, trend: None };
+    let curve = |name: &str, marks| Curve::of(name.to_owned(), marks);
     let mostly_alone =
         |name| curve(name, vec![of(0.0, 1.0, alone), of(1.0, 20.0, alone), of(2.0, 99.0, None)]);
     let mostly_not = |most| curve("read", vec![of(0.0, 1.0, alone), of(1.0, 2.0, None), of(2.0, most, None)]);
@@ -160,7 +160,7 @@ fn a_curve_with_marks_of_several_levels_is_not_said_to_be_flat() {
     let shown = |states: Vec<(f64, Option<(f64, f64)>)>, modes| {
         let curve = |name: &str, values: [f64; 2]| {
             let marks = values.iter().enumerate().map(|(place, value)| (place as f64, mark(*value, None)));
-            Curve { name: name.to_owned(), marks: marks.collect(), trend: None }
+            Curve::of(name.to_owned(), marks.collect())
         };
         let mut members = vec![curve("pipe", [171.0, 170.0]), curve("socket", [238.0, 239.0])];
         members[1].marks[1].1.states = states;
@@ -187,10 +187,8 @@ fn a_curve_of_two_levels_does_not_change_with_their_shares() {
         Mark { ends, modes: ModeList::of(&modes), ..mark(value, None) }
     };
     let shown = |last: &[(f64, f64)]| {
-        let curve = |name: &str, marks: [Mark; 2]| Curve {
-            name: name.to_owned(),
-            marks: (0..2).map(f64::from).zip(marks).collect(),
-            trend: None,
+        let curve = |name: &str, marks: [Mark; 2]| {
+            Curve::of(name.to_owned(), (0..2).map(f64::from).zip(marks).collect())
         };
         let socket = [of(37.0, &[(22.0, 0.25), (37.0, 0.75)]), of(22.5, last)];
         of_delays(vec![curve("pipe", [of(5.0, &[]), of(7.0, &[])]), curve("socket", socket)]).visible()
@@ -208,7 +206,7 @@ fn a_curve_of_two_levels_does_not_change_with_their_shares() {
 #[test]
 fn flat_curves_are_not_called_alike_where_one_lies_apart() {
     let shown = |writing: Mark| {
-        let curve = |name: &str, marks| Curve { name: name.to_owned(), marks, trend: None };
+        let curve = |name: &str, marks| Curve::of(name.to_owned(), marks);
         let reading = [171.0, 170.0, 199.0].map(|value| mark(value, None)).into_iter();
         of_delays(vec![
             curve("read", (0..3).map(f64::from).zip(reading).collect()),

@@ -28,7 +28,7 @@ static ABOUT: About = About {
     version: 1,
     timed: Some(TimedCode {
         of: "a loop with its counter in a register, on x86-64",
-        source: include_str!("../../arch/x86_64/loops.rs"),
+        source: include_str!("../../../arch/x86_64/loops.rs"),
         begins: "nested!(\n    register",
     }),
     parameters: &[FORM, COUNT],
