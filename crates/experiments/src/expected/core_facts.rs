@@ -313,3 +313,10 @@ pub fn assumed_in_flight(machine: &Machine) -> &'static str {
         _ => "assumed, as no number of lines in flight is known of this core",
     }
 }
+
+/// A time that rests on these lines in flight: published where their number is.
+pub fn of_assumed_in_flight(machine: &Machine, ns: f64, lines: u32) -> Basis {
+    let why = format!("{lines} lines in flight per core ({})", assumed_in_flight(machine));
+    let is_published = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
+    if is_published { Basis::published(ns, &why) } else { Basis::assumed(ns, &why) }
+}

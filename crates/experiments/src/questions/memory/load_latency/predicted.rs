@@ -100,8 +100,8 @@ fn unfollowed(machine: &Machine, order: &str) -> Option<&'static str> {
 /// Independent loads: as many at once as a core has line-fill buffers.
 pub fn elements(known: &Known, size: f64) -> Prediction {
     let latency = hierarchy::answered(Prediction::new(), known, size, known.machine.page_bytes()).total();
-    let buffers = format!("10 lines in flight per core ({})", core_facts::assumed_in_flight(known.machine));
+    let each = core_facts::of_assumed_in_flight(known.machine, latency, 10);
     Prediction::new()
         .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
-        .hardware("a load, shared by those in flight", 1.0 / 10.0, Basis::published(latency, &buffers))
+        .hardware("a load, shared by those in flight", 1.0 / 10.0, each)
 }
