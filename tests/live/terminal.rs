@@ -1,6 +1,6 @@
 //! What a person sees while a run measures, on a terminal that changes its width meanwhile.
 
-use crate::short_run::{lines_of, short_run, text, wait_until};
+use crate::short_run::{lines_of, made_short_run, text, wait_until};
 use crate::tier::{Outcome, Test, beside, not_installed};
 use std::path::Path;
 use std::process::{Command, Output};
@@ -83,7 +83,7 @@ fn the_line_of_progress_stays_one_line_when_the_terminal_is_resized() -> Outcome
 fn what_is_too_long_for_a_terminal_goes_through_a_pager() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    short_run(&file).assert().success();
+    made_short_run(&file, |_| ());
     // `script` gives it a terminal.
     let shown = |rows: usize, pager: &str| {
         let fathom = assert_cmd::cargo::cargo_bin("fathom");

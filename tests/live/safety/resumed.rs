@@ -1,6 +1,6 @@
 //! A run file that came by mail: what it asks for is not done because it asks.
 
-use crate::short_run::{fathom, short_run, text, wait_for};
+use crate::short_run::{fathom, made_short_run, text, wait_for};
 use crate::tier::{Outcome, Test, beside};
 use serde_json::{Value, json};
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ pub const TESTS: &[Test] = &beside![
 fn edited(folder: &Path, edit: impl Fn(&mut Value)) -> PathBuf {
     let file = folder.join("run.jsonl");
     if !file.exists() {
-        short_run(&file).assert().success();
+        made_short_run(&file, |_| ());
     }
     let text = std::fs::read_to_string(&file).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
