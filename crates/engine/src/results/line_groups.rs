@@ -10,7 +10,7 @@ const APART: f64 = 1.4;
 pub(super) const OFTEN: f64 = 0.005;
 pub(super) const NEAR: f64 = 1.15;
 
-/// The ratio of two neighbouring times between distances at which readings are counted.
+/// The ratio of two neighbouring times between distances at which readings are times.
 const BETWEEN: f64 = 1.05;
 
 /// Whether two times of a line are of one distance.
@@ -22,15 +22,23 @@ pub(crate) fn is_same(one_ns: f64, other_ns: f64) -> bool {
 /// frequent, with seldom ones between it and any other. Single readings, which something interrupted, belong to none.
 pub(super) fn groups(ascending: &[f64]) -> Vec<[f64; 3]> {
     let often = (OFTEN * ascending.len() as f64).max(3.0) as usize;
-    let frequent: Vec<f64> =
-        ascending.iter().copied().filter(|reading| near(ascending, *reading) >= often).collect();
-    let centres = centres(ascending, &frequent);
+    let times = ascending.iter().map(|ns| LineTime { ns: *ns, near: near(ascending, *ns) });
+    let times: Vec<LineTime> = times.filter(|reading| reading.near >= often).collect();
+    let frequent: Vec<f64> = times.iter().map(|reading| reading.ns).collect();
+    let centres = centres(ascending, times);
     let nearest = |reading: f64| {
-        let ratio = |centre: &&f64| (reading / **centre).ln().abs();
-        centres.iter().min_by(|one, other| ratio(one).total_cmp(&ratio(other))).map(|centre| centre.to_bits())
+        let ratio = |centre: &&LineTime| (reading / centre.ns).ln().abs();
+        let nearest = centres.iter().min_by(|one, other| ratio(one).total_cmp(&ratio(other)));
+        nearest.map(|centre| centre.ns.to_bits())
     };
     let group = |readings: &[f64]| [readings[0], readings[readings.len() / 2], readings[readings.len() - 1]];
     frequent.chunk_by(|one, next| nearest(*one) == nearest(*next)).map(group).collect()
+}
+
+/// A reading, and how many are near it: counted once each, because a run groups its looks after every visit of work on both CPUs.
+struct LineTime {
+    ns: f64,
+    near: usize,
 }
 
 /// How many readings are within the ratio [`NEAR`] of a time.
@@ -41,18 +49,17 @@ fn near(ascending: &[f64], ns: f64) -> usize {
 
 /// The readings around which the most others are, one of each group: they are apart, and somewhere between two of them are at most half as
 /// many as around the lesser one.
-fn centres(ascending: &[f64], frequent: &[f64]) -> Vec<f64> {
-    let mut by_number: Vec<f64> = frequent.to_vec();
-    sorting::by_key(&mut by_number, |reading| std::cmp::Reverse(near(ascending, *reading)));
-    let is_divided = |one: f64, other: f64| {
-        let most = near(ascending, one).min(near(ascending, other));
-        let (low, high) = (one.min(other), one.max(other));
+fn centres(ascending: &[f64], mut frequent: Vec<LineTime>) -> Vec<LineTime> {
+    sorting::by_key(&mut frequent, |reading| std::cmp::Reverse(reading.near));
+    let is_divided = |one: &LineTime, other: &LineTime| {
+        let most = one.near.min(other.near);
+        let (low, high) = (one.ns.min(other.ns), one.ns.max(other.ns));
         let between = std::iter::successors(Some(low * BETWEEN), |ns| Some(ns * BETWEEN));
         between.take_while(|ns| *ns < high).any(|ns| 2 * near(ascending, ns) <= most)
     };
-    let mut centres: Vec<f64> = vec![];
-    for reading in by_number {
-        if centres.iter().all(|centre| !is_same(*centre, reading) && is_divided(*centre, reading)) {
+    let mut centres: Vec<LineTime> = vec![];
+    for reading in frequent {
+        if centres.iter().all(|centre| !is_same(centre.ns, reading.ns) && is_divided(centre, &reading)) {
             centres.push(reading);
         }
     }
