@@ -306,17 +306,20 @@ pub fn increments_in_memory(prediction: Prediction, times: f64, known: &Known) -
     }
 }
 
-/// By what some lines in flight are assumed of a core of which no number is known: what is published of the cores of one vendor is not said of another's.
-pub fn assumed_in_flight(machine: &Machine) -> &'static str {
-    match machine.processor.vendor.value().map(String::as_str) {
-        Some("GenuineIntel") => "10 to 16 fill buffers on Intel's cores: optimization manual",
-        _ => "assumed, as no number of lines in flight is known of this core",
-    }
+/// What is published of the lines in flight of a vendor's cores where that of this core is not known; `None` for other vendors.
+fn in_flight_by_vendor(machine: &Machine) -> Option<&'static str> {
+    let is_intel = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
+    is_intel.then_some("10 to 16 fill buffers on Intel's cores: optimization manual")
 }
 
-/// A time that rests on these lines in flight: published where their number is.
+/// By what some lines in flight are assumed of a core of which no number is known: what is published of the cores of one vendor is not said of another's.
+pub fn assumed_in_flight(machine: &Machine) -> &'static str {
+    in_flight_by_vendor(machine).unwrap_or("assumed, as no number of lines in flight is known of this core")
+}
+
+/// A time, nanoseconds, that rests on so many lines in flight: published where their number is.
 pub fn of_assumed_in_flight(machine: &Machine, ns: f64, lines: u32) -> Basis {
     let why = format!("{lines} lines in flight per core ({})", assumed_in_flight(machine));
-    let is_published = machine.processor.vendor.value().is_some_and(|vendor| vendor == "GenuineIntel");
+    let is_published = in_flight_by_vendor(machine).is_some();
     if is_published { Basis::published(ns, &why) } else { Basis::assumed(ns, &why) }
 }

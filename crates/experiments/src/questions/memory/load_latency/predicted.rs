@@ -97,11 +97,14 @@ fn unfollowed(machine: &Machine, order: &str) -> Option<&'static str> {
     }
 }
 
+/// Independent loads at once.
+const AT_ONCE: u32 = 10;
+
 /// Independent loads: as many at once as a core has line-fill buffers.
 pub fn elements(known: &Known, size: f64) -> Prediction {
     let latency = hierarchy::answered(Prediction::new(), known, size, known.machine.page_bytes()).total();
-    let each = core_facts::of_assumed_in_flight(known.machine, latency, 10);
+    let each = core_facts::of_assumed_in_flight(known.machine, latency, AT_ONCE);
     Prediction::new()
         .software("drawing an index", 1.0, known.assumed_cycles(4.0, "four multiplications, one a cycle"))
-        .hardware("a load, shared by those in flight", 1.0 / 10.0, each)
+        .hardware("a load, shared by those in flight", 1.0 / f64::from(AT_ONCE), each)
 }
