@@ -14,7 +14,7 @@ pub const TESTS: &[Test] = &beside![
 fn a_run_prints_its_table_and_leaves_a_run_file_and_a_page() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    let output = made_short_run(&file, |_| ());
+    let output = made_short_run(&file);
     let (table, said) = (text(&output.stdout), text(&output.stderr));
     // Which of its figures have their trials in so short a time is the host's, and a disturbed one is named with its fault.
     let is_named = ["\n  system call (getppid)", "Do not use cpu/system_call"];
@@ -44,7 +44,7 @@ fn a_run_prints_its_table_and_leaves_a_run_file_and_a_page() -> Outcome {
 fn every_prediction_stands_in_the_file_before_the_first_trial_of_its_point() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    made_short_run(&file, |_| ());
+    made_short_run(&file);
     let text = std::fs::read_to_string(&file).unwrap();
     let mut said = vec![];
     for line in text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()) {
@@ -84,7 +84,7 @@ fn a_dry_run_prints_the_plan_measures_nothing_and_forecasts_from_a_stored_run() 
     let runs = data.path().join("fathom/runs");
     assert!(!runs.exists(), "nothing is left behind");
     std::fs::create_dir_all(&runs).unwrap();
-    made_short_run(&runs.join("2026-01-01T00-00-00Z-000001.jsonl"), |_| ());
+    made_short_run(&runs.join("2026-01-01T00-00-00Z-000001.jsonl"));
     let known = dry(&["--budget", "1m"]);
     assert!(known.contains("A run of 1 min") && known.contains("8 trials each, done after"), "{known}");
     assert!(!known.contains("left out,") && !known.contains("do not fit"), "{known}");
@@ -97,7 +97,7 @@ fn a_dry_run_prints_the_plan_measures_nothing_and_forecasts_from_a_stored_run() 
 fn the_run_file_keeps_what_the_program_was_built_with() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    made_short_run(&file, |_| ());
+    made_short_run(&file);
     let compiler = lines_of(&file, "header")[0]["tool"]["compiler"].as_str().unwrap().to_owned();
     let version = text(&fathom().arg("--version").assert().success().get_output().stdout);
     assert!(version.lines().any(|line| line == format!("compiler: {compiler}")), "{version}{compiler}");

@@ -1,7 +1,7 @@
 //! The gate with new runs of this machine: what looks worse is measured again.
 
 use crate::described::doctored;
-use crate::short_run::{fathom, made_short_run, text};
+use crate::short_run::{fathom, made_short_run_with, text};
 use crate::tier::{Outcome, Test, alone, inconclusive};
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub const TESTS: &[Test] =
 /// A run of a few points, kept as a baseline too.
 fn baseline(folder: &Path) -> PathBuf {
     let file = folder.join("baseline.jsonl");
-    made_short_run(&file, |run| {
+    made_short_run_with(&file, |run| {
         run.args(["--save-baseline", "main"]).env("XDG_DATA_HOME", folder);
     });
     file

@@ -18,7 +18,12 @@ pub fn short_run(output: &Path) -> Command {
 }
 
 /// What such a run prints, once made: on a host so busy that nothing fitted into its budget it is made once more with a longer one.
-pub fn made_short_run(output: &Path, with: impl Fn(&mut Command)) -> std::process::Output {
+pub fn made_short_run(output: &Path) -> std::process::Output {
+    made_short_run_with(output, |_| ())
+}
+
+/// The same with other arguments besides.
+pub fn made_short_run_with(output: &Path, with: impl Fn(&mut Command)) -> std::process::Output {
     let run = |budget: &str| {
         let mut command = short_run_within(budget, output);
         with(&mut command);

@@ -83,7 +83,7 @@ fn the_line_of_progress_stays_one_line_when_the_terminal_is_resized() -> Outcome
 fn what_is_too_long_for_a_terminal_goes_through_a_pager() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("run.jsonl");
-    made_short_run(&file, |_| ());
+    made_short_run(&file);
     // `script` gives it a terminal.
     let shown = |rows: usize, pager: &str| {
         let fathom = assert_cmd::cargo::cargo_bin("fathom");

@@ -46,7 +46,7 @@ fn a_page_never_takes_the_place_of_another_file_or_of_what_a_link_leads_to() -> 
 fn a_run_that_is_taken_up_again_replaces_its_own_page_and_no_other() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let (file, page) = (folder.path().join("x.jsonl"), folder.path().join("x.html"));
-    made_short_run(&file, |_| ());
+    made_short_run(&file);
     let first = std::fs::read_to_string(&page).unwrap();
     let resume = || {
         let mut run = fathom();
@@ -68,7 +68,7 @@ fn a_run_that_is_taken_up_again_replaces_its_own_page_and_no_other() -> Outcome 
 fn a_report_does_not_overwrite_its_run_under_another_name() -> Outcome {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.jsonl");
-    made_short_run(&file, |_| ());
+    made_short_run(&file);
     let before = std::fs::read(&file).unwrap();
     let link = folder.path().join("link");
     symlink(&file, &link).unwrap();

@@ -22,7 +22,7 @@ pub const TESTS: &[Test] = &beside![
 fn edited(folder: &Path, edit: impl Fn(&mut Value)) -> PathBuf {
     let file = folder.join("run.jsonl");
     if !file.exists() {
-        made_short_run(&file, |_| ());
+        made_short_run(&file);
     }
     let text = std::fs::read_to_string(&file).unwrap();
     let mut lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
