@@ -2,8 +2,9 @@
 
 use crate::described::{measured, planned_of};
 use fathom::experiment::Point;
-use fathom::record::Run;
-use fathom::results::{PointResult, Results};
+use fathom::quantity::Unit;
+use fathom::record::{Run, Trial};
+use fathom::results::{InterimEstimate, KnownStates, PointResult, Results};
 use fathom::sampling::{DeviceReadings, Observations, Sample};
 use fathom::statistics::Estimate;
 use fathom::verify::population::Chance;
@@ -75,4 +76,29 @@ fn a_report_has_a_row_for_it_and_says_how_the_device_was() {
     assert!(moved.contains("Of 1 value of such work one follows the reads visibly"), "{moved}");
     assert!(moved.contains("| while a direct read takes 3"), "{moved}");
     assert!(!page(0.0).contains("a direct read takes"));
+}
+
+/// Reads of a device with two times, of which either trial in turn has a little more: the median over trials, 50 µs, was an input of predictions.
+#[test]
+fn predictions_rest_on_a_time_that_reads_of_a_device_take() {
+    let planned = planned_of("filesystem/unknown", Point::new());
+    let mut run = Run::begun(crate::described::header(vec![planned.clone()]));
+    let mut chance = Chance::new(7);
+    for round in 1..=10_u32 {
+        let quick = if round % 2 == 0 { 33 } else { 27 };
+        let centre = |nth: u32| if nth < quick { 39_000.0 } else { 63_000.0 };
+        let values = (0..60).map(|nth| centre(nth) * (1.0 + 0.02 * chance.normal())).collect();
+        let device = Some(DeviceReadings { before_ns: 39_000.0, after_ns: 63_000.0 });
+        let sample = Sample {
+            observations: Observations::Values { values },
+            operations: 60,
+            device,
+            ..Sample::default()
+        };
+        run.trials.push(measured(&planned, round, sample));
+    }
+    let trials: Vec<&Trial> = run.trials.iter().collect();
+    let basis = InterimEstimate::of(&run, &planned, &trials, KnownStates::default()).basis(Unit::Nanoseconds);
+    let ns = basis.expect("a basis").value;
+    assert!([39e3, 63e3].iter().any(|time| (ns / time - 1.0).abs() < 0.05), "{ns}");
 }

@@ -3,7 +3,7 @@
 use fathom::comparison::{Comparison, Margins, Obstacle, ReducedRun, Side, Verdict};
 use fathom::experiment::{Basis, Parameter, Placement, Point, Prediction};
 use fathom::quantity::Unit;
-use fathom::record::{Look, PlannedPoint, PredictionLine, Run, Trial};
+use fathom::record::{Look, PlannedPoint, PredictionLine, Run, Trial, TrialOutcome};
 use fathom::report::{Form, RunReport, Style, render};
 use fathom::results::{CpuDistances, InterimEstimate, KnownStates, Outcome, PointResult, Results};
 use fathom::verify::population::Chance;
@@ -305,6 +305,29 @@ fn lost_values_are_named_with_what_cost_them() {
     let all = page(&run, Form::Markdown);
     assert!(all.contains("1 experiment ask"), "{all}");
     assert!(all.contains(&format!("Of one more all values were lost: `cpu/lost` ({MOVED}).")), "{all}");
+}
+
+/// Of 178 loads 45 got no time, and their section named none of them.
+#[test]
+fn planned_figures_without_time_are_named_in_their_section() {
+    let mut run = at_each_in_turn(6);
+    let first = run.header.plan[0].point.clone();
+    let mut refused = run.trials.iter().find(|trial| trial.point == first).expect("a trial").clone();
+    run.trials.retain(|trial| trial.point != first);
+    let page = |run: &Run| {
+        let results = Results::of(run);
+        let report = RunReport::of(&results).in_full(true);
+        render(&report, Form::Markdown, Style { width: 400, colour: false })
+    };
+    let untried = page(&run);
+    assert!(untried.contains("1 of 4 planned figures got too little time for a value: "), "{untried}");
+    assert!(untried.contains("1 of 4 planned, 1 without time"), "{untried}");
+    // 31 were said to be without time, one of which this file system cannot do.
+    refused.outcome = TrialOutcome::Skipped { reason: "not on this file system".to_owned() };
+    run.trials.push(refused);
+    let tried = page(&run);
+    assert!(tried.contains("1 of 3 planned, 2 disturbed") && !tried.contains("without time"), "{tried}");
+    assert!(!tried.contains("got too little time"), "{tried}");
 }
 
 #[test]

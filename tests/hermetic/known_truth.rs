@@ -6,7 +6,7 @@ use fathom::experiment::{Failure, Shared, Workload};
 use fathom::quantity::Unit;
 use fathom::record::{Line, Run, Trial, lines};
 use fathom::results::{Outcome, Results};
-use fathom::sampling::clock::{Clock, Reading};
+use fathom::sampling::clock::{Clock, Reading, overhead};
 use fathom::sampling::{ClockKind, Observations, RawSample, Sample, Sampler, SharedStopwatch};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -70,6 +70,7 @@ pub fn observe_after(
     let sampler = Sampler {
         clock,
         ticks_per_second: 1e9,
+        reading_ticks: overhead(clock),
         duration_ns,
         reading_times: 1,
         stopwatch: &stopwatch,

@@ -123,7 +123,7 @@ fn the_remedy_of_scatter_is_a_number_of_trials_and_no_longer_run() {
     let scattered = scaled(|round| [1.0, 1.16, 1.07, 0.96, 1.12, 0.91, 1.03][round as usize % 7]);
     let text = screen(&scattered);
     let line = text.lines().find(|line| line.starts_with("Trust: ")).expect("a verdict");
-    let (_, times) = line.split_once("Half of those that scatter need up to ").expect("a remedy");
+    let (_, times) = line.split_once("For half of those that scatter ").expect("a remedy");
     let times: f64 = times.split(' ').next().and_then(|times| times.parse().ok()).expect("a number");
     // Known within 10 to 20 %, where 5 % are asked.
     assert!((2.0..30.0).contains(&times) && !line.contains("Repeat it longer"), "{line}");

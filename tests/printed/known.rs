@@ -161,6 +161,9 @@ pub fn sentences(json: &Json, findings: &mut Findings) {
 fn is_printed(figure: &Json, text: &str) -> bool {
     let Some(value) = figure["value"].as_f64() else { return true };
     let numbers = super::numbers::all(text);
+    // A bound is rounded to its own side.
+    let name = figure["name"].as_str().unwrap_or_default();
+    let digits = if name.contains("at most") || name.contains("at least") { 2.0 } else { 1.0 };
     numbers.iter().any(|number| {
         let size = match figure["unit"].as_str() {
             Some("share") => 0.01,
@@ -172,7 +175,8 @@ fn is_printed(figure: &Json, text: &str) -> bool {
             Some("parts_per_million") => 1e4,
             _ => size(number.unit()).unwrap_or(f64::NAN),
         };
-        (number.value * size - value.abs()).abs() <= number.half_a_digit() * size + 1e-9 * value.abs()
+        (number.value * size - value.abs()).abs()
+            <= digits * number.half_a_digit() * size + 1e-9 * value.abs()
     })
 }
 

@@ -72,6 +72,8 @@ struct Host {
     slowdown: f64,
     /// The cost on the second CPU over that on the run's own.
     unlike: f64,
+    /// What preparing a trial of every second point takes, seconds.
+    preparing_s: f64,
     chance: Chance,
     alone: Vec<Vec<Vec<f64>>>,
     shared: Vec<Vec<Vec<f64>>>,
@@ -92,6 +94,7 @@ impl Host {
             own: OwnCore::default(),
             slowdown,
             unlike: 1.0,
+            preparing_s: 0.0,
             chance,
             alone: none(),
             shared: none(),
@@ -130,9 +133,14 @@ fn minds(point: usize) -> bool {
     point % UNMINDFUL != 0
 }
 
+fn is_dear(point: usize) -> bool {
+    point % 2 == 1
+}
+
 impl Simulated for Host {
     fn spend(&mut self, visit: &Visit, elapsed: Duration) -> VisitTimes {
-        let (point, mut at) = (visit.points[0], elapsed.as_secs_f64() + STARTING_S);
+        let point = visit.points[0];
+        let mut at = elapsed.as_secs_f64() + STARTING_S + if is_dear(point) { self.preparing_s } else { 0.0 };
         let chosen = match visit.core {
             CoreWanted::Any => None,
             CoreWanted::Alone => self.is_alone,
@@ -369,5 +377,22 @@ fn rare_moments_alone_complete_values_instead_of_beginning_all() {
             values * MINIMUM_TRIALS * 10 >= trials * 7,
             "{share} {lasts}: {trials} trials, {values} values"
         );
+    }
+}
+
+/// A chase that is walked until caches have adapted takes as long as five short calls.
+#[test]
+fn rare_moments_alone_are_not_spent_on_what_is_dear_while_cheap_work_lacks_its_value() {
+    for (share, lasts) in [(0.85, 0.2), (0.9, 0.5)] {
+        let (mut cheap, mut all) = (0, 0);
+        for seed in 1..=4 {
+            let mut host = Host { preparing_s: 0.04, ..Host::new(share, lasts, 1.4, seed) };
+            run(&mut host, SCATTER);
+            let mine = || (0..POINTS).filter(|point| minds(*point) && !is_dear(*point));
+            all += mine().count();
+            cheap += mine().filter(|point| host.alone[*point].len() >= MINIMUM_TRIALS).count();
+        }
+        println!("{share} {lasts}: {cheap} of {all} cheap ones have their value alone");
+        assert!(cheap * 10 >= all * 9, "{share} {lasts}: {cheap} of {all}");
     }
 }

@@ -4,7 +4,7 @@
 use super::words;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
-use fathom_engine::results::{AtUsual, PointAtDevice, PointResult, Results};
+use fathom_engine::results::{AtUsual, DeviceTime, PointAtDevice, PointResult, Results};
 
 /// The sign behind the name of such a figure.
 pub(super) const MARK: &str = "†";
@@ -60,11 +60,12 @@ pub(super) fn of_device(results: &Results) -> Option<String> {
     let read = |point: &&PointResult| point.waited_for_the_device;
     let waiting = results.points.iter().filter(read).count();
     let [usual, low, high] = [device.usual_ns, device.most_ns.low, device.most_ns.high].map(time);
+    let modes = clusters(&device);
     (!moved.is_empty()).then(|| {
         format!(
             "Work that waits for the device reads 4 KiB of a small file directly just before and just after its observations: seven times each, \
-             of which the medians count, and of these the geometric mean. They took {low} to {high} in eight of ten of {} trials; what delayed them was not measured. \
-             A quarter of the trials lie closest around {usual}, the device's commonest time; {} of all trials found it slower than that by \
+             of which the medians count, and of these the geometric mean. Of both readings of {} trials eight in ten took {low} to {high}{modes}; what delayed them was not measured. \
+             A quarter of them lie closest around {usual}, their commonest time; {} of all were slower than that by \
              more than 5 %. Of {} of such work {} the reads \
              visibly: the trials show what share of the cost does (analysis of covariance, Cochran 1957). Each has a second row with the value \
              that the line through its trials has at the commonest time, with what the share leaves open in its interval. The first row is of \
@@ -76,6 +77,17 @@ pub(super) fn of_device(results: &Results) -> Option<String> {
             if moved.len() == 1 { "one follows".to_owned() } else { format!("{} follow", moved.len()) }
         )
     })
+}
+
+/// Around what several times readings cluster, with the share of each; empty of one.
+fn clusters(device: &DeviceTime) -> String {
+    let modes = device.modes.modes();
+    if modes.len() < 2 {
+        return String::new();
+    }
+    let each =
+        modes.iter().map(|mode| format!("{} ({})", time(mode.centre), quantities::percent(mode.share)));
+    format!(", clustered around {}", each.collect::<Vec<_>>().join(", "))
 }
 
 #[cfg(test)]

@@ -11,7 +11,8 @@ use fathom_core::quantity::Unit;
 use fathom_core::sorting;
 use fathom_core::statistics::Estimate;
 use fathom_engine::results::{
-    CpuDistance, CpuPosition, PointDistance, PointResult, Results, StreamSlowing, WITHDRAWN, is_of_both,
+    Accuracy, CpuDistance, CpuPosition, PointDistance, PointResult, Results, StreamSlowing, WITHDRAWN,
+    is_of_both,
 };
 
 /// The sentences about the run; `None` if its CPUs were at one distance, or were not looked at.
@@ -168,12 +169,19 @@ fn of_figures(results: &Results) -> Option<String> {
     })
 }
 
-/// How many of these points have no prediction because their inputs were measured at another distance; `None` if none.
+/// How many of these points without a prediction have none because their inputs were measured at another distance; `None` if none.
 pub(super) fn withdrawn(points: &[&PointResult]) -> Option<String> {
-    let is_one = |point: &&&PointResult| point.unpredicted.as_deref() == Some(WITHDRAWN);
-    let number = points.iter().filter(is_one).count();
-    let were = if number == 1 { "was" } else { "were" };
-    (number > 0).then(|| format!("{} {were} not predicted: {WITHDRAWN}.", plural(number, "value")))
+    let is_one = |point: &&PointResult| point.unpredicted.as_deref() == Some(WITHDRAWN);
+    let of = |points: &mut dyn Iterator<Item = &PointResult>| Accuracy::unpredicted(points);
+    let (number, all) = (of(&mut points.iter().copied().filter(is_one)), of(&mut points.iter().copied()));
+    (number > 0).then(|| of_unpredicted(number, all))
+}
+
+/// That so many of all values without a prediction, which a table counts, have none for this reason.
+fn of_unpredicted(number: usize, all: usize) -> String {
+    let all = plural(all, "value");
+    let number = quantities::count(number);
+    format!("Of {all} without a prediction {number} had one: {WITHDRAWN}.")
 }
 
 /// The distance of a point's figure, of a run that had several.
@@ -191,6 +199,28 @@ pub(super) fn unless_usual(point: &PointResult) -> Option<String> {
     of_several(point)
         .filter(|distance| !distance.at.is_usual)
         .map(|distance| format!(" ({})", of(&distance.at)))
+}
+
+/// The time of a line at the distance of a point's figure, if that is not the one of most of the time.
+pub(super) fn line_unless_usual(point: &PointResult) -> Option<String> {
+    of_several(point).filter(|distance| !distance.at.is_usual).map(|distance| line(&distance.at))
+}
+
+/// At which distance a point's figure was measured and for how much of the time the CPUs were there, with its value at most times, if there
+/// are trials; `None` of a figure at the distance of most of the time.
+pub(super) fn seldom(point: &PointResult) -> Option<String> {
+    let own = of_several(point).filter(|distance| !distance.at.is_usual)?.at;
+    let usual = point.at_other_distance().filter(|(at, _)| at.is_usual);
+    let usual = usual.map(|(at, estimate)| {
+        let value = quantities::estimate(point.unit, estimate);
+        format!("; at {}, as at most times, {value} in {}", line(at), plural(estimate.trials, "trial"))
+    });
+    Some(format!(
+        "{}, as for {} of the time{}",
+        of(&own),
+        quantities::percent_of_few(own.share),
+        usual.unwrap_or_default()
+    ))
 }
 
 /// The time of a line at that distance.
@@ -309,7 +339,18 @@ pub(super) fn note(point: &PointResult) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{CpuDistance, CpuPosition, StreamSlowing, seen_slowed};
-    use super::{OneCore, beyond_a_cache, nearness};
+    use super::{OneCore, beyond_a_cache, nearness, of_unpredicted};
+
+    /// "4 values were not predicted" stood beside a table with 16 without a prediction.
+    #[test]
+    fn values_not_predicted_for_one_reason_are_counted_of_all_that_have_none() {
+        let said = of_unpredicted(4, 16);
+        assert!(
+            said.starts_with("Of 16 values without a prediction 4 had one: the prediction in the run file"),
+            "{said}"
+        );
+        assert!(of_unpredicted(1, 1).starts_with("Of 1 value without"));
+    }
 
     #[test]
     fn a_share_of_the_time_has_two_digits() {

@@ -4,6 +4,7 @@
 use super::words::plural;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
+use fathom_core::statistics::MINIMUM_TRIALS;
 use fathom_engine::results::{
     CpuDistance, CpuDistances, CpuPosition, Results, StreamSlowing, WHAT_CPUS_SHARE,
 };
@@ -158,25 +159,37 @@ pub(super) fn line_of_one_core(results: &Results) -> Option<String> {
 
 /// What answers the question which CPUs share a core for each position; `None` of another experiment, and if there was one position.
 pub(super) fn what_they_share(results: &Results, experiment: &str) -> Option<String> {
-    let distances = several(results).filter(|_| experiment == WHAT_CPUS_SHARE)?;
-    let (between, all) = distances.between();
-    Some(by_position(&results.cpu_positions) + &of_none(between, all))
+    let distances = experiment == WHAT_CPUS_SHARE && several(results).is_some();
+    distances.then(|| by_position(&results.cpu_positions))
 }
 
 /// The answer at each of these positions.
 fn by_position(positions: &[CpuPosition]) -> String {
     let at = |position: &CpuPosition| {
         let share = position.load.map_or("not tried".to_owned(), |load| {
-            format!("{} of the time, {}", quantities::percent(load.share), plural(load.trials, "trial"))
+            let trials = plural(load.trials, "trial");
+            if load.trials < MINIMUM_TRIALS {
+                return format!("unknown: {trials}");
+            }
+            format!("{} of the time, {trials}", quantities::percent(load.share))
         });
         format!("{} ({share})", line(&position.at))
     };
     let each: Vec<String> = positions.iter().map(at).collect();
-    let of_one_core = positions.iter().filter_map(of_one_core).map(|text| format!(" {text}"));
+    let lines: Vec<String> =
+        positions.iter().filter(|at| at.is_of_one_core()).map(|position| line(&position.at)).collect();
+    let of_one_core = if lines.is_empty() {
+        String::new()
+    } else {
+        // The method has the numbers behind it, for the whole paper.
+        format!(
+            " While a line takes {} the two CPUs are probably two threads of one core (the section Method says by what).",
+            lines.join(" or ")
+        )
+    };
     format!(
-        "By what a line takes between the two CPUs, load on the one slows a stream on the other at {}.{}",
-        each.join(", "),
-        of_one_core.collect::<String>()
+        "By what a line takes between the two CPUs, load on the one slows a stream on the other at {}.{of_one_core}",
+        each.join(", ")
     )
 }
 
@@ -224,10 +237,14 @@ mod tests {
 
     #[test]
     fn what_cpus_share_is_answered_for_each_position_that_was_tried() {
-        let load = Some(LoadSlowing { share: 0.97, trials: 2 });
-        let said = by_position(&[at(32.9, None), CpuPosition { load, ..at(17.0, Some(slowing([7, 7]))) }]);
-        assert!(said.contains("at 32.9 ns (not tried), 17.0 ns (97.0 % of the time, 2 trials)."), "{said}");
-        assert!(said.contains("probably two threads of one core"), "{said}");
+        let load = |trials| Some(LoadSlowing { share: 0.97, trials });
+        let at_near = |trials| CpuPosition { load: load(trials), ..at(17.0, Some(slowing([7, 7]))) };
+        let few = by_position(&[at_near(1)]);
+        assert!(few.contains("at 17.0 ns (unknown: 1 trial)."), "{few}");
+        let said = by_position(&[at(32.9, None), at_near(5)]);
+        assert!(said.contains("at 32.9 ns (not tried), 17.0 ns (97.0 % of the time, 5 trials)."), "{said}");
+        let method = " While a line takes 17.0 ns the two CPUs are probably two threads of one core (the section Method says by what).";
+        assert!(said.ends_with(method), "its numbers are in the method, once: {said}");
     }
 
     #[test]

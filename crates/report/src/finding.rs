@@ -43,6 +43,10 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
         let [number, low, high] = [value.value, low, high].map(quantities::plain);
         return format!("{number} ({low}–{high})");
     }
+    let is_counted = value.dimension == Dimension::Count && value.value.fract() == 0.0;
+    if let Some(side) = value.bound.filter(|_| !is_counted) {
+        return in_measure(measure.bound(value.value, side), measure);
+    }
     let number = match value.dimension {
         Dimension::Count if ends.is_none() => quantities::plain(value.value),
         // A figure with an interval of zero width is exact.
@@ -55,13 +59,16 @@ fn figure(figure: &Figure, rates: Option<Measure>) -> String {
         let others = if value.has_more_states { ", among others" } else { "" };
         return of_states(states, measure) + others;
     }
-    let space = if measure.symbol.is_empty() { "" } else { " " };
     let range = ends.map(|(low, high)| measure.range(value.value, low, high));
     // An interval whose ends round to the same number is not printed.
     let range = range.filter(|range| range.split_once('–').is_none_or(|(low, high)| low != high));
     let states = if value.is_mixture { "; of several states" } else { "" };
     let range = range.map(|range| format!(" ({range}{states})"));
-    format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
+    in_measure(number, measure) + &range.unwrap_or_default()
+}
+
+fn in_measure(number: String, measure: Measure) -> String {
+    if measure.symbol.is_empty() { number } else { format!("{number} {}", measure.symbol) }
 }
 
 /// A figure of a machine in several states: the value of each of the two with the most, and its interval where enough trials were in
@@ -70,9 +77,7 @@ fn of_states(states: [Measured; 2], measure: Measure) -> String {
     let [first, second] = states.map(|state| {
         let ends = state.ends().filter(|(low, high)| low < high);
         let range = ends.map(|(low, high)| format!(" ({})", measure.range(state.value, low, high)));
-        let space = if measure.symbol.is_empty() { "" } else { " " };
-        let number = measure.number(state.value, ends);
-        format!("{number}{space}{}{}", measure.symbol, range.unwrap_or_default())
+        in_measure(measure.number(state.value, ends), measure) + &range.unwrap_or_default()
     });
     format!("{first} or {second}")
 }
@@ -136,6 +141,21 @@ mod tests {
             text(&statement!("{ratio}", ratio = time.times_as("long", time, "ratio"))),
             "the two are not significantly different"
         );
+    }
+
+    /// Of 16.05 and more "at least 16.1" was said.
+    #[test]
+    fn a_bound_is_rounded_to_its_side() {
+        let lines = found(18.0, 16.05, 20.04, Dimension::Count);
+        let time = found(1_800.0, 1_605.0, 2_004.0, Dimension::Of(Unit::Nanoseconds));
+        let said = |found: Found| text(&statement!("{found}", found = found.named("a figure")));
+        let of = |found: Found| {
+            [found.lower_bound(), found.upper_bound(), found.lower_bound().scaled(2.0)].map(said)
+        };
+        assert_eq!(of(lines), ["16.0", "20.1", "32.1"]);
+        assert_eq!(of(time), ["1.60 µs", "2.01 µs", "3.21 µs"]);
+        assert_eq!(said(found(9.0, 8.0, 9.5, Dimension::Count).lower_bound()), "8");
+        assert_eq!(quantities::factor_at_least(1.3299), "1.32×");
     }
 
     #[test]

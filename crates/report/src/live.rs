@@ -89,7 +89,7 @@ impl Watcher for Live {
     /// What is settled is said once, and again what would include what is left out where that becomes another, because the report says it at the end; other
     /// changes stand in the line of progress.
     fn settled(&mut self, settlement: &Settlement) {
-        let now = SettledShare { left_out: settlement.left_out.len(), enough: settlement.enough };
+        let now = SettledShare { left_out: settlement.without_interval(), enough: settlement.enough };
         let before = self.settled.replace(now);
         let text = match before {
             None => planned::settled(settlement, &time_of_day(settlement.end.saturating_sub(settlement.at))),

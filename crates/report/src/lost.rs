@@ -44,20 +44,38 @@ pub(super) fn of_experiment(points: &[&PointResult]) -> Option<String> {
     let attempts = points.iter().filter(is_attempted).count();
     let shared = words::shared_parameters(points);
     let sentence = |loss: &Loss| {
-        let names = loss.points.iter().take(MOST).map(|point| words::differing_label(point, &shared));
-        let more = loss.points.len().saturating_sub(MOST);
-        let more = (more > 0).then(|| format!("the appendix has {more} more"));
-        let names: Vec<String> = names.chain(more).collect();
         format!(
             "{} of {} lost ({}): {}.",
             loss.points.len(),
             plural(attempts, "value"),
             loss.cause,
-            names.join("; ")
+            named(&loss.points, &shared)
         )
     };
     let all: Vec<String> = by_cause(points.iter().copied()).iter().map(sentence).collect();
     (!all.is_empty()).then(|| all.join(" "))
+}
+
+/// Which of an experiment's planned values got too little time, in a sentence; `None` if none did.
+pub(super) fn without_time(planned: &[&PointResult]) -> Option<String> {
+    let is_left_out = |point: &&PointResult| matches!(point.outcome, Outcome::Skipped { .. });
+    let left_out: Vec<&PointResult> = planned.iter().copied().filter(is_left_out).collect();
+    (!left_out.is_empty()).then(|| {
+        format!(
+            "{} of {} got too little time for a value: {}.",
+            left_out.len(),
+            plural(planned.len(), "planned figure"),
+            named(&left_out, &words::shared_parameters(planned))
+        )
+    })
+}
+
+/// The first of some points, by what they differ in from others.
+fn named(points: &[&PointResult], shared: &[String]) -> String {
+    let names = points.iter().take(MOST).map(|point| words::differing_label(point, shared));
+    let more = points.len().saturating_sub(MOST);
+    let more = (more > 0).then(|| format!("the appendix has {more} more"));
+    names.chain(more).collect::<Vec<_>>().join("; ")
 }
 
 /// The experiments of which nothing is left, each with the cause: something was lost, and no point has a value.

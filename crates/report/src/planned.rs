@@ -168,15 +168,15 @@ fn promised(settlement: &Settlement) -> String {
 }
 
 fn left_out(settlement: &Settlement) -> String {
-    let number = settlement.left_out.len();
+    let number = settlement.without_interval();
     if number == 0 {
         return String::new();
     }
-    let (cost, budget) = (results::rounded(settlement.cost()), results::budget(settlement.enough));
     format!(
-        "; {} of low priority {} ({cost} more); --budget {budget} would include {}",
+        "; {} of low priority {}; --budget {} would include {}",
         plural(number, "point"),
         if number == 1 { "does not fit" } else { "do not fit" },
+        results::budget(settlement.enough),
         if number == 1 { "it" } else { "them" }
     )
 }
@@ -198,7 +198,11 @@ mod tests {
 
     #[test]
     fn what_is_settled_is_said_in_a_line_with_the_price_of_what_is_left_out() {
-        let price = |point| Price { point, cost: Duration::from_secs_f64(3.4), more: false };
+        // Of those that lack only further trials nothing is said: they have a value.
+        let price = |point| {
+            let has_interval = point >= 12;
+            Price { point, cost: Duration::from_secs_f64(3.4), more: false, has_interval }
+        };
         let mut settlement = Settlement {
             at: Duration::from_secs(20),
             budget: Duration::from_secs(90),
@@ -208,12 +212,12 @@ mod tests {
             most_trials: 8,
             observe: Duration::from_millis(4),
             end: Duration::from_secs(100),
-            left_out: (0..12).map(price).collect(),
+            left_out: (0..17).map(price).collect(),
             enough: Duration::from_secs(3 * 60),
         };
-        let said = "412 points, 8 trials each by about 10:42 (1 min 20 s); 12 points of low priority do not fit (40 s more); --budget 3m would include them";
+        let said = "412 points, 8 trials each by about 10:42 (1 min 20 s); 12 points of low priority do not fit; --budget 3m would include them";
         assert_eq!(settled(&settlement, "10:42"), said);
-        let now = "now 12 points of low priority do not fit (40 s more); --budget 3m would include them";
+        let now = "now 12 points of low priority do not fit; --budget 3m would include them";
         assert_eq!(changed(&settlement), now, "the same words, and the budget that the report names");
         settlement.left_out.clear();
         assert_eq!(changed(&settlement), "now all points fit");

@@ -130,7 +130,7 @@ impl Watcher for Telling {
             Telling::Person(live) => live.settled(settlement),
             Telling::Program(_) => write(&ProgressEvent::Settled {
                 points: settlement.points,
-                left_out: settlement.left_out.len(),
+                left_out: settlement.without_interval(),
                 expected_end_s: settlement.end.as_secs_f64(),
             }),
             Telling::Nobody => {}

@@ -122,10 +122,10 @@ pub(super) fn clock(run: &Run) -> String {
         .map(|why| format!(" The processor's counter was not used: {why}."))
         .unwrap_or_default();
     let step = CounterStep::of(run).map(|step| in_steps(step, clock)).unwrap_or_default();
-    let own = subtracted(run).map(|own| format!(" when the run began{own}")).unwrap_or_default();
+    let own = subtracted(run).unwrap_or_default();
     format!(
-        "All times are read from {name}: {}, so a tick is {}, within {} of the kernel's clock. Two readings in a row are \
-         equal or at least {} apart, and {} in the mean{own}{step}; it {steps}.{rejected}",
+        "All times are read from {name}: {}, so a tick is {}, within {} of the kernel's clock. When the run began, two \
+         readings in a row were equal or at least {} apart, and {} in the mean{own}{step}; it {steps}.{rejected}",
         quantities::frequency(clock.ticks_per_second),
         quantities::value(Unit::Nanoseconds, 1e9 / clock.ticks_per_second),
         quantities::percent((clock.frequency_spread_ppm / 1e6).max(LEAST_SPREAD)),
@@ -204,7 +204,7 @@ pub(super) fn disturbances(results: &Results) -> Vec<String> {
     sentences.extend(occupancy::sentences(results));
     sentences.extend(lost(results));
     sentences.extend(frequencies(results));
-    sentences.extend(drift::sentence(results));
+    sentences.push(drift::sentence(results));
     sentences.extend(whole_run(results));
     sentences
 }
@@ -320,7 +320,7 @@ pub(super) fn failing_without_figure(results: &Results) -> Option<String> {
     let number = results.points.iter().filter(is_one).count();
     (number > 0).then(|| {
         format!(
-            "The evidence of {} without a value fails as well: too few trials, or none that counts; they give no figure.",
+            "The evidence of {} without a value fails: too few trials, or none that counts; they give no figure.",
             plural(number, "point")
         )
     })

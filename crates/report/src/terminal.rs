@@ -6,7 +6,9 @@ use super::summary::{OperationGroup, OperationRow, RowOf, Unmeasured};
 use super::text::{Style, clean, display_width, lines, places};
 use super::usual::UsualFigures;
 use super::words::plural;
-use super::{cpu_distance, description, finding, occupancy, run, screen, states, summary, verdict, words};
+use super::{
+    cpu_distance, description, finding, occupancy, run, screen, states, summary, verdict, warned, words,
+};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, presets};
 use fathom_core::experiment::Finding;
 use fathom_core::quantities;
@@ -77,7 +79,7 @@ fn judged(results: &Results, files: &[(&str, &Path)], style: Style) -> [String; 
         doubts(results, style),
         not_judged(results, style),
         disturbances(results, style),
-        description::warnings(&results.run.header.machine, style),
+        description::warnings(&warned::of(results), style),
         precision(results, style),
         places(files, style),
     ]
@@ -277,13 +279,16 @@ fn unmeasured(groups: &[Unmeasured], style: Style) -> String {
     titled("Without a value", text, style)
 }
 
+/// Where the slopes of trends have two estimates, which differ where points lie on no straight line.
+const OF_TRENDS: &str = "Trends (least squares, 95 % intervals over rounds; by medians: another estimate)";
+
 fn trends(results: &Results, style: Style) -> String {
     let line = |trend: &TrendResult| {
         let name = format!("{} {}", trend.experiment, run::trend_label(trend));
         style.wrapped("  ", &format!("{}: {}", name.trim_end(), run::trend(trend)))
     };
     let text = results.trends.iter().map(line).collect();
-    titled("Trends (least squares, 95 % intervals over rounds)", text, style)
+    titled(OF_TRENDS, text, style)
 }
 
 /// Causes, each with the figures that support it.

@@ -7,6 +7,7 @@ use crate::words::plural;
 use fathom_core::experiment::Point;
 use fathom_core::quantities;
 use fathom_core::quantity::Unit;
+use fathom_engine::record::{Trial, TrialOutcome};
 use fathom_engine::results::{Outcome, PointResult, Results, other_work};
 use std::collections::BTreeSet;
 
@@ -140,7 +141,7 @@ fn remedy(results: &Results, count: &CauseCount) -> Option<String> {
 /// A longer run measures more points, not each of them more often: what scatters needs trials.
 fn more_trials(times: f64) -> String {
     format!(
-        "Half of those that scatter need up to {} times the trials: a run of the experiments that matter, by name, has time for them.",
+        "For half of those that scatter {} times as many trials would do: run the experiments that matter, by name.",
         quantities::plain(times.ceil())
     )
 }
@@ -149,11 +150,7 @@ const LONGER: &str = "Repeat it longer (--budget).";
 
 const QUIETER: &str = "Stop other work here and repeat.";
 
-fn was_busy(results: &Results) -> bool {
-    results.run.header.machine.warnings().iter().any(|warning| warning.id == "load")
-}
-
-/// Planned points that got no time, if they are many. Beside other work everything takes longer, so its end is the remedy there.
+/// Planned points that got no time, if they are many. Where other work took much of a CPU meanwhile its end is the remedy.
 fn without_time(results: &Results) -> Option<Reason> {
     let planned = planned_points(results);
     let is_left_out = |point: &&&PointResult| matches!(point.outcome, Outcome::Skipped { .. });
@@ -162,11 +159,8 @@ fn without_time(results: &Results) -> Option<Reason> {
         format!("{} of {} got no time", quantities::count(left_out), plural(planned.len(), "planned figure"));
     let is_often = left_out as f64 >= OFTEN * planned.len() as f64 && left_out > 0;
     is_often.then(|| {
-        if was_busy(results) {
-            (format!("{counts} on a machine that was not idle"), Some(QUIETER.to_owned()))
-        } else {
-            (counts, Some(LONGER.to_owned()))
-        }
+        let is_busy = other_work::most_lost(&results.known()).is_some();
+        (counts, Some(if is_busy { QUIETER } else { LONGER }.to_owned()))
     })
 }
 
@@ -220,7 +214,7 @@ const MOST_REMEDIES: usize = 2;
 /// What uses the other threads of a guest's core is not seen from inside, and cannot be stopped there.
 fn remedy_of_sharing(results: &Results) -> &'static str {
     if results.run.header.machine.is_virtual() {
-        "Another guest on the core cannot be stopped from here: repeat it at another hour, or longer (--budget)."
+        "Another guest on the core cannot be stopped: repeat it at another hour, or longer (--budget)."
     } else {
         "Repeat it at another hour, or longer (--budget), so that more trials have the core alone."
     }
@@ -242,7 +236,18 @@ pub(crate) fn planned_points<'run>(results: &'run Results) -> Vec<&'run PointRes
     let plan = results.run.header.plan.iter().filter(|planned| planned.skip.is_none());
     let planned: BTreeSet<(&str, Point)> =
         plan.map(|planned| (planned.experiment.as_str(), results.shown(&planned.point))).collect();
-    let is_planned =
-        |point: &&PointResult| planned.contains(&(point.experiment.as_str(), point.point.clone()));
+    // Only its trial shows of some work that this machine cannot do it.
+    let is_absent = |trial: &&Trial| matches!(trial.outcome, TrialOutcome::Skipped { .. });
+    let absent: BTreeSet<(&str, Point)> = results
+        .run
+        .trials
+        .iter()
+        .filter(is_absent)
+        .map(|trial| (trial.experiment.as_str(), results.shown(&trial.point)))
+        .collect();
+    let is_planned = |point: &&PointResult| {
+        let own = (point.experiment.as_str(), point.point.clone());
+        planned.contains(&own) && !absent.contains(&own)
+    };
     results.points.iter().filter(is_planned).collect()
 }

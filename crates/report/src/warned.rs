@@ -18,7 +18,7 @@ const NOTABLE_STEAL: f64 = 0.001;
 
 /// The warnings.
 pub(super) fn of(results: &Results) -> Vec<Warning> {
-    let before = results.run.header.machine.warnings();
+    let before = results.run.header.machine.warnings_of_run();
     let neighbour = occupancy::share_of_time(results).map(|problem| Warning {
         id: NEIGHBOUR.to_owned(),
         problem,
@@ -27,7 +27,7 @@ pub(super) fn of(results: &Results) -> Vec<Warning> {
     neighbour.into_iter().chain(with_taken(before, run::share_taken(results))).collect()
 }
 
-/// The same with the share of the CPUs' time that the hypervisor took during the run: since boot it says nothing of the run.
+/// The warnings with the share of the CPUs' time that the hypervisor took during the run: since boot it says nothing of the run.
 fn with_taken(mut before: Vec<Warning>, share: Option<f64>) -> Vec<Warning> {
     let Some(share) = share else { return before };
     let place = before.iter().position(|warning| warning.id == STEAL);
@@ -49,6 +49,24 @@ fn with_taken(mut before: Vec<Warning>, share: Option<f64>) -> Vec<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::machine::Fact;
+
+    /// "The machine is not idle: on average 2.83 tasks ran or waited on 2 CPUs in the last minute" stood in a report.
+    #[test]
+    fn a_report_does_not_speak_of_the_time_before_its_run_as_the_present() {
+        let mut machine = fathom_described::machine();
+        let fact = |value: f64| Fact::known(value, "a test");
+        let load = 99.5 * machine.allowed_cpus().len().max(1) as f64;
+        machine.conditions.load_average = Fact::known([load; 3], "a test");
+        (machine.conditions.memory_pressure, machine.conditions.steal) = (fact(20.0), fact(0.02));
+        let said = machine.warnings_of_run();
+        let of = |id: &str| said.iter().find(|warning| warning.id == id).expect("it is warned of");
+        let load = &of("load").problem;
+        assert!(load.starts_with("The machine was not idle when the run began: on average "), "{load}");
+        assert!(load.ends_with(" in the minute before."), "{load}");
+        assert!(of("pressure").problem.starts_with("Tasks were stalled in the 10 s before the run"));
+        assert_eq!(of(STEAL).remedy, "Use a machine with dedicated CPUs.");
+    }
 
     /// Of the time since boot 0.7 % was taken, of the run 3.2 %.
     #[test]

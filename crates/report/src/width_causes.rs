@@ -37,7 +37,7 @@ impl WidthCause {
         let what = match self {
             WidthCause::NoInterval => format!("{has} too few trials for an interval"),
             WidthCause::Levels => format!("{has} several levels"),
-            WidthCause::Sharing => "had the core shared more often".to_owned(),
+            WidthCause::Sharing => "shared the core longer than others".to_owned(),
             WidthCause::OtherWork => "lost time to other work".to_owned(),
             WidthCause::ClockStep => format!("{} at the clock's step", verb("is", "are")),
             WidthCause::Drift => "drifted".to_owned(),
@@ -197,4 +197,15 @@ fn exceeds(more: &[f64], less: &[f64]) -> bool {
     };
     let (Some((more, error)), Some((less, other))) = (mean(more), mean(less)) else { return false };
     more - less > error.hypot(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "39 had the core shared more often" did not say than what.
+    #[test]
+    fn a_comparison_says_with_what() {
+        assert_eq!(WidthCause::Sharing.in_words(39, 8.0), "39 shared the core longer than others");
+    }
 }

@@ -254,6 +254,19 @@ fn one_of_many_whose_costs_grow_does_not_take_the_run() {
     assert!(course.progress[..780].iter().all(|point| point.observed >= 6));
 }
 
+/// A rate is searched for seconds in each trial: the eight trials of a main figure would be a sixth of the run.
+#[test]
+fn a_main_figure_of_one_of_many_gets_four_trials_where_eight_are_more_than_its_share() {
+    let mut experiments = vec![Costs::alone(20, 0.05); 39];
+    experiments.push(Costs::alone(1, 7.0));
+    let mut machine = Machine::of(experiments);
+    machine.make_important(780, 7.0);
+    machine.make_wide(780..781, 8.0);
+    let course = run(&mut machine, 360.0);
+    assert_eq!(course.progress[780].observed, 4);
+    assert!(course.progress[..780].iter().all(|point| point.observed >= 6));
+}
+
 /// Of a curve of many sizes in few blocks a quick run has one size in four: they stay when not all fit into the share of one of many.
 #[test]
 fn one_of_many_that_is_too_dear_keeps_what_a_quick_run_has_of_it() {

@@ -216,12 +216,20 @@ pub struct Finding {
     pub key: String,
     /// The answer.
     pub statement: Statement,
+    /// How many values it sets beside each other, where it leaves out those of another state of the core; 0 of one that leaves out none.
+    pub compared: usize,
 }
 
 impl Finding {
     /// An answer to a question.
     pub fn of(question: Question, key: &str, statement: Statement) -> Self {
-        Finding { question, key: key.to_owned(), statement }
+        Finding { question, key: key.to_owned(), statement, compared: 0 }
+    }
+
+    /// Says how many values of one state of the core it sets beside each other: the same of more, in the other state, takes its place.
+    #[must_use]
+    pub fn comparing(self, compared: usize) -> Self {
+        Finding { compared, ..self }
     }
 
     /// Says which of several findings from one template it is.

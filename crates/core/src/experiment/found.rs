@@ -1,7 +1,7 @@
 //! Results of a run: a value with its interval and dimension. Findings are computed with these, and rounded only by the report.
 
 use super::BesideUsual;
-use crate::quantities;
+use crate::quantities::{self, BoundSide};
 use crate::quantity::{Kind, Unit};
 use crate::statistics::{self, Estimate, Measured, ModeList};
 use std::ops::Deref;
@@ -85,6 +85,8 @@ pub struct Found {
     pub at_hz: Option<f64>,
     /// The modes of its observations; none of what is computed of several figures, and of a difference.
     pub modes: ModeList,
+    /// Which end of an interval it is, of a figure that is said to be the least or the most; it is rounded to that side.
+    pub bound: Option<BoundSide>,
 }
 
 /// Its value and interval are read as those of a measured value; only sums and products have to consider the dimension.
@@ -125,7 +127,24 @@ impl Found {
             whatever_shared: None,
             at_hz: None,
             modes: ModeList::default(),
+            bound: None,
         }
+    }
+
+    /// The lower end of its interval as a figure: what something is at least.
+    #[must_use]
+    pub fn lower_bound(self) -> Self {
+        Found { bound: Some(BoundSide::Lower), ..self.end(self.at_least()) }
+    }
+
+    /// The upper end of its interval as a figure: what something is at most.
+    #[must_use]
+    pub fn upper_bound(self) -> Self {
+        Found { bound: Some(BoundSide::Upper), ..self.end(self.upper_end()) }
+    }
+
+    fn end(self, value: f64) -> Self {
+        Found { measured: Measured::exact(value), states: None, ..self }
     }
 
     /// Whether it has one value: a machine in several states has one for each, and no ratio to another.
@@ -158,7 +177,9 @@ impl Found {
     #[must_use]
     pub fn scaled(self, by: f64) -> Self {
         let (states, modes) = (self.states_by(by), ModeList::default());
-        Found { measured: self.measured.scaled(by), states, modes, ..self }
+        // Of a negative factor the other end is the bound.
+        let bound = self.bound.filter(|_| by > 0.0);
+        Found { measured: self.measured.scaled(by), states, modes, bound, ..self }
     }
 
     /// The value multiplied by a factor, in another dimension.
@@ -188,7 +209,19 @@ impl Found {
         let (measured, states) = (of(self.measured, other.measured), self.states_with(other, of));
         let has_more_states = self.has_more_states || other.has_more_states;
         let modes = ModeList::default();
-        Found { measured, is_mixture, states, has_more_states, core, whatever_shared, at_hz, modes, ..self }
+        let bound = None;
+        Found {
+            measured,
+            is_mixture,
+            states,
+            has_more_states,
+            core,
+            whatever_shared,
+            at_hz,
+            modes,
+            bound,
+            ..self
+        }
     }
 
     /// What it is beyond a lesser one; `None` unless the difference lies above zero with its whole interval, so that no sentence
@@ -250,6 +283,7 @@ impl Found {
             states: self.states.map(|states| states.map(inverse)),
             at_hz: None,
             modes: ModeList::default(),
+            bound: None,
             ..self
         }
     }
@@ -277,7 +311,7 @@ impl Found {
     /// The upper end of its interval as a figure, of a part that is not shown to exist; `None` of one that is, or lies below zero.
     pub fn at_most(&self) -> Option<Self> {
         let (low, high) = self.measured.ends()?;
-        (low <= 0.0 && high > 0.0).then(|| Found { measured: Measured::exact(high), states: None, ..*self })
+        (low <= 0.0 && high > 0.0).then(|| self.upper_bound())
     }
 
     /// The lower end of its interval, or the value without one.
@@ -348,55 +382,6 @@ impl Found {
         const ALIKE: f64 = 1.25;
         let ratio = self.measured.over(other.measured);
         ratio.ends().is_some_and(|(low, high)| 1.0 / ALIKE <= low && high <= ALIKE)
-    }
-}
-
-/// Where a curve rises and where it falls from one number to the next, as far as intervals show it, by the number that the step leads to.
-pub struct CurveSteps {
-    /// The numbers at which it rises.
-    pub rises: Vec<u64>,
-    /// The numbers at which it falls.
-    pub falls: Vec<u64>,
-    /// The number at which it rises most, and by how much; `None` unless that rise is one of those that show.
-    pub steepest: Option<(u64, Found)>,
-    /// Whether intervals show that it is larger than every other rise that shows.
-    is_outstanding: bool,
-}
-
-impl CurveSteps {
-    /// The steps of a curve; `None` if one is not judged, as one between unlike states of the core.
-    pub fn of(curve: &[(u64, Found)]) -> Option<Self> {
-        let (mut risen, mut falls) = (vec![], vec![]);
-        let mut steepest: Option<(u64, Found)> = None;
-        for (before, (number, after)) in curve.iter().map(|(_, before)| before).zip(curve.iter().skip(1)) {
-            let step = after.minus(*before);
-            if steepest.is_none_or(|(_, most)| step.value > most.value) {
-                steepest = Some((*number, step));
-            }
-            if after.differs_in_one_core_state(before)? {
-                if step.value > 0.0 {
-                    risen.push((*number, step));
-                } else {
-                    falls.push(*number);
-                }
-            }
-        }
-        let rises: Vec<u64> = risen.iter().map(|(number, _)| *number).collect();
-        let steepest = steepest.filter(|(number, _)| rises.contains(number));
-        let is_outstanding = steepest.is_some_and(|(at, most)| {
-            risen.iter().all(|(number, step)| *number == at || most.differs_from(step) == Some(true))
-        });
-        Some(CurveSteps { rises, falls, steepest, is_outstanding })
-    }
-
-    /// The largest rise, if no other that shows may be as large.
-    pub fn outstanding(&self) -> Option<(u64, Found)> {
-        self.steepest.filter(|_| self.is_outstanding)
-    }
-
-    /// Numbers in a sentence.
-    pub fn listed(numbers: &[u64]) -> String {
-        numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
     }
 }
 

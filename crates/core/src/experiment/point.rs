@@ -240,6 +240,13 @@ impl Point {
         if self.get("level").is_some() { self.without("size") } else { self.clone() }
     }
 
+    /// The same point without its numbers: the kind of operation that its settings are of.
+    #[must_use]
+    pub fn names_only(&self) -> Self {
+        let names = self.0.iter().filter(|(_, value)| matches!(value, Value::Name(_)));
+        Point(names.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
     /// The same point without one parameter: the group of a curve along it.
     #[must_use]
     pub fn without(&self, name: &str) -> Self {

@@ -96,6 +96,24 @@ pub(super) fn printed_ends(value: f64, low_end: f64, high_end: f64) -> (f64, f64
     (outward(low_end, value), -outward(-high_end, -value))
 }
 
+/// Which end of an interval a number is, that stands by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoundSide {
+    /// What something is at least.
+    Lower,
+    /// What something is at most.
+    Upper,
+}
+
+/// A bound, rounded to its own side.
+pub(super) fn bound(number: f64, side: BoundSide) -> String {
+    let place = place(number, None);
+    match side {
+        BoundSide::Lower => written(number, place, downwards),
+        BoundSide::Upper => written(number, place, |steps| -downwards(-steps)),
+    }
+}
+
 const MINUS: char = '−';
 
 /// A quotient closer to a whole number than this is that number: a decimal fraction is rarely a binary one.

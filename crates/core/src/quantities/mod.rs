@@ -6,6 +6,8 @@
 
 mod digits;
 
+pub use digits::BoundSide;
+
 use crate::quantity::Unit;
 use crate::statistics::{Estimate, Measured};
 
@@ -97,6 +99,11 @@ impl Measure {
             return "0".to_owned();
         }
         digits::value(number, place)
+    }
+
+    /// The number alone of what is at least or at most so much, rounded to that side.
+    pub fn bound(self, value: f64, side: BoundSide) -> String {
+        digits::bound(value / self.size, side)
     }
 
     /// A part of a whole in the same measure: as an upper limit where it is below the last digit of the whole, or below a tenth of it
@@ -255,6 +262,11 @@ pub fn factor(factor: f64) -> String {
         return "none".to_owned();
     }
     format!("{}×", number(factor))
+}
+
+/// One value over another at least: `1.32×` of 1.329.
+pub fn factor_at_least(factor: f64) -> String {
+    format!("{}×", PLAIN.bound(factor, BoundSide::Lower))
 }
 
 /// A count of bytes, exact where binary prefixes make it so in at most six digits (R-FIX-68): `32 KiB`, `1.5 MiB`, `1 000 B`.

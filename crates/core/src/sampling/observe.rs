@@ -62,6 +62,8 @@ pub struct Sampler<'trial, C: Clock> {
     pub clock: &'trial C,
     /// The clock's frequency.
     pub ticks_per_second: f64,
+    /// The ticks between two readings of the clock back to back ([`overhead`]), as the trial began.
+    pub reading_ticks: f64,
     /// Duration of the observations, nanoseconds.
     pub duration_ns: u64,
     /// The stopwatch for operations that end in another thread or process.

@@ -1,6 +1,6 @@
 //! What precedes the observations of timed work: its batch, the wait for a core of its own, and visits of its memory.
 
-use super::clock::{Clock, overhead};
+use super::clock::Clock;
 use super::observe::Sampler;
 use super::occupancy;
 use crate::experiment::{Failure, Operation};
@@ -84,7 +84,7 @@ impl<C: Clock> Sampler<'_, C> {
     /// counts, because an interruption would make a batch of one appear long enough. With the ticks that so many take at their quickest.
     fn batch(&self, operation: &mut (dyn Operation + '_), each: bool) -> Result<(u64, i64), Failure> {
         let warm_up = self.ticks(self.duration_ns as f64 * WARM_UP_SHARE);
-        let long = ((overhead(self.clock) * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
+        let long = ((self.reading_ticks * BATCH_OVER_CLOCK) as i64).max(self.ticks(BATCH_NS));
         let began = self.clock.stop();
         let (mut n, mut quickest) = (1, i64::MAX);
         loop {

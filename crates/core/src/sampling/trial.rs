@@ -230,6 +230,7 @@ fn observe<C: Clock>(
     let mut sampler = Sampler {
         clock,
         ticks_per_second: hz,
+        reading_ticks: overhead(clock),
         duration_ns: site.duration_ns,
         stopwatch,
         core_wait,
@@ -245,7 +246,7 @@ fn observe<C: Clock>(
     let preparing = Instant::now();
     let mut workload = experiment.workload(&visit.points[0], site)?;
     sampler.core_wait = core_wait.map(|wait| wait.at_least(preparing.elapsed()));
-    let spin = gaps::spin(clock, hz, overhead(clock), SPIN_NS);
+    let spin = gaps::spin(clock, hz, sampler.reading_ticks, SPIN_NS);
     let core_hz_before = frequency::observe(clock, hz);
     let begin = || (Snapshot::take(setting.cpu_stat.as_deref()), Counting::begin(), OnCpu::begin());
     let device_before_ns = read_device();

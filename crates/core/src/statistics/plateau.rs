@@ -31,6 +31,11 @@ pub(super) fn shows_flatness(extent: f64, error: f64) -> bool {
 /// A point of the curve: x, a y above zero, and y's 95 % interval where there is one.
 pub type CurvePoint = (f64, f64, Option<Interval>);
 
+/// Between what a point's y is: its interval, or y itself where it has none.
+pub(super) fn reach_of(point: &CurvePoint) -> Interval {
+    point.2.unwrap_or(Interval { low: point.1, high: point.1 })
+}
+
 /// A stretch over which y hardly changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plateau {
@@ -58,7 +63,8 @@ pub struct Plateau {
 pub struct Crossing {
     /// The place, between two points of the curve by interpolation in ln y.
     pub at: f64,
-    /// The points of the curve between which it lies for every height within the height's interval.
+    /// The points of the curve between which it lies for every height within the height's interval, and wherever within their own intervals the
+    /// points next to it are.
     pub interval: Interval,
 }
 

@@ -6,7 +6,8 @@
 
 use super::measured::Interval;
 use super::plateau::{
-    Crossing, CurvePoint, EXTENT, NEARLY_FLAT, OF_LEVEL, PLATEAU_VARIATION, POINTS, Plateau, shows_flatness,
+    Crossing, CurvePoint, EXTENT, NEARLY_FLAT, OF_LEVEL, PLATEAU_VARIATION, POINTS, Plateau, reach_of,
+    shows_flatness,
 };
 use super::plateaus::rise;
 
@@ -47,13 +48,16 @@ pub fn stretch_between(
     Some(with_end(curve, next, &slope.widened(&level)))
 }
 
-/// The same with its end: it is left for certain only where a point is too high with its whole interval.
+/// The same with its end: it reaches for certain only to a point that is of it with its whole interval, and is left for certain only where
+/// one is too high with its whole interval.
 fn with_end(curve: &[CurvePoint], next: &Plateau, level: &Plateau) -> Plateau {
-    let is_left = |point: &&CurvePoint| {
-        point.0 > level.to && point.2.map_or(point.1, |of| of.low) > OF_LEVEL * level.value
-    };
+    let most = OF_LEVEL * level.value;
+    let is_of_it =
+        |point: &&CurvePoint| (level.from..=level.to).contains(&point.0) && reach_of(point).high <= most;
+    let is_left = |point: &&CurvePoint| point.0 > level.to && reach_of(point).low > most;
     let high = curve.iter().find(is_left).map_or(next.from, |point| point.0.min(next.from));
-    let ends = Interval { low: level.to, high };
+    let low = curve.iter().rfind(is_of_it).map_or(level.from, |point| point.0);
+    let ends = Interval { low, high };
     let leaves = rise(curve, level, Some(next)).map_or(level.to, |leaves| leaves.at);
     Plateau {
         ends: Some(ends),
@@ -148,7 +152,8 @@ mod tests {
         assert_eq!((level.from.exp2().round(), level.to.exp2().round()), (320.0, 512.0), "{level:#?}");
         assert!((level.value - 16.3).abs() < 0.5 && level.interval.contains(16.6), "{level:#?}");
         let end = level.rise.expect("an end").interval;
-        assert!((end.low.exp2().round(), end.high.exp2().round()) == (512.0, 1536.0), "{end:?}");
+        // The intervals of 448 and 512 KiB reach to 25.8 and 43.0.
+        assert!((end.low.exp2().round(), end.high.exp2().round()) == (384.0, 1536.0), "{end:?}");
         assert_eq!(stretch_between(&curve, &before, &next, |ns| ns > 25.0), None, "of another time");
     }
 

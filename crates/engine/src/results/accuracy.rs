@@ -93,6 +93,11 @@ impl Accuracy {
         }
     }
 
+    /// How many of these points have a value but no prediction.
+    pub fn unpredicted<'run>(points: impl IntoIterator<Item = &'run PointResult>) -> usize {
+        points.into_iter().filter(|point| is_unpredicted(point)).count()
+    }
+
     /// The predictions by what they rest on; empty if all of them are of one kind.
     pub fn by_ground(&self) -> Vec<&Tally> {
         let all: Vec<&Tally> = self.grounds.iter().map(|(_, tally)| tally).collect();
@@ -151,7 +156,7 @@ fn tally<'run>(name: &str, points: impl Iterator<Item = &'run PointResult> + Clo
     Some(Tally {
         name: name.to_owned(),
         judged: judged.len(),
-        unpredicted: points.filter(|point| is_unpredicted(point)).count(),
+        unpredicted: Accuracy::unpredicted(points),
         close: within(CLOSE),
         fair: within(FAIR),
         fair_in_one_state: standing(FAIR, PredictionNearness::InOneState),

@@ -31,7 +31,7 @@ impl<'run> WholeRun<'run> {
         WholeRun { own: known.clone(), alone: known.clone(), shared: known.clone() }
     }
 
-    /// What a line took at the CPUs' usual distance stands for a hand-over that has no value, of points on both CPUs: a median over trials of
+    /// What a line took at the CPUs' usual distance stands for a hand-over that has no value there, of points on both CPUs: a median over trials of
     /// several distances is of none of them, and the looks pass a line between the same CPUs.
     pub(super) fn teach_usual_line<'point>(
         &mut self,
@@ -40,7 +40,8 @@ impl<'run> WholeRun<'run> {
     ) {
         let Some(usual) = distances.distances.first().filter(|_| distances.are_several()) else { return };
         let line = usual.line();
-        for point in on_both.filter(|point| point.experiment == LINE_HAND_OVER && point.figure().is_none()) {
+        let is_open = |point: &&PointResult| point.figure().is_none() || point.is_elsewhere();
+        for point in on_both.filter(|point| point.experiment == LINE_HAND_OVER).filter(is_open) {
             for known in [&mut self.own, &mut self.alone, &mut self.shared] {
                 known.learn(&point.experiment, &point.point, line);
             }
@@ -83,9 +84,10 @@ pub(super) fn learn(known: &mut Known, point: &PointResult, state: Option<CoreUs
 }
 
 /// What was observed at a point: with the core in this state where that is known, otherwise as it is printed; of a machine in several states
-/// that with the most, by which results are judged. What was disturbed is no figure of the operation, and a doubtful one may be of another.
+/// that with the most, by which results are judged. What was disturbed is no figure of the operation, a doubtful one may be of another, and one
+/// at another distance of the CPUs than that of most of the time is no input of what was measured there.
 fn observed(point: &PointResult, state: Option<CoreUse>) -> Option<Found> {
-    if matches!(point.outcome, Outcome::Disturbed { .. }) || point.is_doubtful() {
+    if matches!(point.outcome, Outcome::Disturbed { .. }) || point.is_doubtful() || point.is_elsewhere() {
         return None;
     }
     let observed = Found::of(point.outcome.observed()?, point.unit);
@@ -182,6 +184,9 @@ pub(super) fn again(point: &PointResult, whole: &WholeRun) -> Option<Prediction>
 
 /// The same with those figures only that are shown to be others, and the states of the core that are to be named of them; `None` without one.
 fn shown(point: &PointResult, whole: &WholeRun) -> Option<(Prediction, Vec<Option<CoreUse>>)> {
+    if point.is_elsewhere() {
+        return None;
+    }
     let (before, again) = (point.prediction.as_ref()?, terms(point, whole)?);
     let pairs = before.terms.iter().zip(again);
     let is_other = |(then, now): (&Term, TermByEnd)| {
@@ -205,6 +210,11 @@ fn is_shown(then: &Term, TermByEnd { term: now, input, .. }: &TermByEnd) -> bool
 }
 
 impl PointResult {
+    /// Whether its figure is of another distance of the CPUs than that of most of the time.
+    pub(super) fn is_elsewhere(&self) -> bool {
+        self.cpu_distance.as_ref().is_some_and(|distance| distance.of_several && !distance.is_usual())
+    }
+
     /// The median over the prediction with the figures of the whole run, where these make it another by more than [`CLOSE`]: then the
     /// machine was in another state when the prediction was made than for most of the run, and the ratio to it says little of the operation.
     pub fn factor_by_end(&self) -> Option<f64> {
@@ -382,11 +392,12 @@ mod tests {
             trials: 6,
             observations: 6,
         };
-        let line = |later_ns, outcome| {
+        let line = |later_ns, outcome, cpu_distance| {
             let looks: Vec<(f64, f64)> =
                 (0..50).map(|at| (f64::from(at), if at < 30 { 26.0 } else { later_ns })).collect();
             let distances = CpuDistances::from_looks(&looks).expect("distances");
-            let point = PointResult { outcome, ..planted::result(LINE_HAND_OVER, median(203.0), None) };
+            let point =
+                PointResult { outcome, cpu_distance, ..planted::result(LINE_HAND_OVER, median(203.0), None) };
             let mut known = Known::new(&machine, None);
             known.learn(LINE_HAND_OVER, &point.point, Found::of(&median(203.0), point.unit));
             let mut whole = WholeRun::of_one_state(&known);
@@ -394,8 +405,18 @@ mod tests {
             whole.own.found(LINE_HAND_OVER, &point.point).expect("a line").value
         };
         let moved = || Outcome::Disturbed { by: String::new(), unusable: median(203.0) };
-        let lines = [line(210.0, moved()), line(210.0, Outcome::Value(median(203.0))), line(26.0, moved())];
-        for (ns, is) in lines.into_iter().zip([26.0, 203.0, 203.0]) {
+        let value = || Outcome::Value(median(203.0));
+        let elsewhere = planted::at_distances(203.0, None).map(|mut distance| {
+            distance.at.is_usual = false;
+            distance
+        });
+        let lines = [
+            line(210.0, moved(), None),
+            line(210.0, value(), None),
+            line(26.0, moved(), None),
+            line(210.0, value(), elsewhere),
+        ];
+        for (ns, is) in lines.into_iter().zip([26.0, 203.0, 203.0, 26.0]) {
             assert!((ns - is).abs() < 1e-9, "{ns} for {is}");
         }
     }

@@ -75,6 +75,11 @@ trait OfFigures: Clone {
         self.statements_mut()[0].push(mark);
     }
 
+    /// How many values it compares, where it leaves out those of another state of the core.
+    fn compared(&self) -> usize {
+        0
+    }
+
     /// What is said if the figures are of both states, and none are with the core shared alone.
     fn of_both_states(self) -> Self {
         marked(self)
@@ -92,6 +97,10 @@ impl OfFigures for Finding {
 
     fn statements_mut(&mut self) -> Vec<&mut Statement> {
         vec![&mut self.statement]
+    }
+
+    fn compared(&self) -> usize {
+        self.compared
     }
 }
 
@@ -179,6 +188,14 @@ fn beside_alone(statement: &Statement) -> Option<f64> {
     of_alone.filter_map(|figure| figure.found.whatever_shared).reduce(f64::max)
 }
 
+/// The share of the time from which on the core of other work was in one state for most of it.
+const MOSTLY: f64 = 0.5;
+
+/// Whether figures with the core shared are more like each other: these mix states, or set the core alone beside work whose core was mostly shared.
+fn is_liker_shared(of: &impl OfFigures) -> bool {
+    mixes(of) || of.statements().into_iter().filter_map(beside_alone).any(|share| share > MOSTLY)
+}
+
 /// The same, with what is said of the state of the core of its figures; nothing if it is alone, or if it has none.
 fn marked<Of: OfFigures>(mut of: Of) -> Of {
     let mark = match () {
@@ -212,30 +229,41 @@ fn named<Of: OfFigures>(of: &Of) -> Of {
     of
 }
 
-/// Each, or the one of figures with the core shared where it mixes states.
+/// Each, or the one of figures with the core shared where these are more like each other, or are of values that it leaves out.
 fn like<Of: OfFigures>(own: Vec<Of>, with_neighbour: impl FnOnce() -> Vec<Of>) -> Vec<Of> {
-    let others = if own.iter().any(mixes) { with_neighbour() } else { vec![] };
+    let is_open = |one: &Of| is_liker_shared(one) || one.compared() > 0;
+    let others = if own.iter().any(is_open) { with_neighbour() } else { vec![] };
     let instead = |one: Of| {
-        if !mixes(&one) {
-            return marked(one);
-        }
-        match others.iter().find(|other| other.key() == one.key() && !mixes(*other)) {
+        let is_better = |other: &&Of| {
+            let is_like = other.key() == one.key() && !is_liker_shared(*other);
+            is_like && (is_liker_shared(&one) || other.compared() > one.compared())
+        };
+        match others.iter().find(is_better) {
             Some(other) => marked(named(other)),
-            None => one.of_both_states(),
+            None if mixes(&one) => one.of_both_states(),
+            None => marked(one),
         }
     };
     own.into_iter().map(instead).collect()
 }
 
 pub(super) fn findings(experiment: &dyn Experiment, of: OfEitherState) -> Vec<Finding> {
-    like(experiment.findings(of.main), || experiment.findings(of.shared))
+    with_those_of_the_shared(experiment.findings(of.main), experiment.findings(of.shared))
+}
+
+/// Findings, and those that compare values with the core shared of which too few are of one state otherwise.
+fn with_those_of_the_shared(mut own: Vec<Finding>, shared: Vec<Finding>) -> Vec<Finding> {
+    let is_missing = |one: &&Finding| one.compared > 0 && own.iter().all(|other| other.key != one.key);
+    let missing: Vec<Finding> = shared.iter().filter(is_missing).map(named).collect();
+    own.extend(missing);
+    like(own, || shared)
 }
 
 /// The mechanisms; of one whose figures are of both states, or decide nothing for that, what those of the core shared show. A rule is
 /// judged by them where the main figures leave it open.
 pub(super) fn mechanisms(of: OfEitherState, points: &[PointResult]) -> Vec<Mechanism> {
     let mut own = mechanisms::all(of.main, points, |_| true);
-    let is_open = |name: &str| own.iter().all(|one| one.name != name || mixes(one));
+    let is_open = |name: &str| own.iter().all(|one| one.name != name || is_liker_shared(one));
     let others = if are_unlike(points) { mechanisms::all(of.shared, points, is_open) } else { vec![] };
     let (missing, others): (Vec<Mechanism>, Vec<Mechanism>) = others
         .into_iter()
@@ -259,7 +287,7 @@ pub(super) fn cross_checks(of: OfEitherState) -> Vec<CrossCheck> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::{Question, finding};
+    use fathom_core::experiment::{Question, finding, statement};
 
     fn found(value: f64, core: CoreUse) -> Found {
         Found { core: Some(core), ..fathom_described::found(value, Dimension::Of(Unit::Nanoseconds)) }
@@ -285,6 +313,29 @@ mod tests {
         assert_eq!(of_one, "A write costs {500} more than a read.");
         let all_shared = said(costs(shared, write), vec![]);
         assert_eq!(all_shared, format!("A write costs {{620}} more than a read.{OF_SHARED}"));
+    }
+
+    /// Of six hand-overs one was only known with the core shared, and left out, though all six were.
+    #[test]
+    fn a_comparison_that_leaves_values_out_is_made_of_the_state_that_has_more() {
+        let all = |count: usize, core| {
+            let total = found(100.0 * count as f64, core).named("total");
+            let template = "{total} in all.";
+            vec![
+                Finding::of(Question::Experiment, template, statement!("{total} in all.", total))
+                    .comparing(count),
+            ]
+        };
+        let said = |own: usize, others: usize| {
+            let others = || all(others, CoreUse::Shared);
+            like(all(own, CoreUse::Alone), others)[0].statement.plain()
+        };
+        assert_eq!(said(5, 6), format!("{{600}} in all.{OF_SHARED}"));
+        assert_eq!(said(5, 5), "{500} in all.");
+        assert_eq!(said(5, 2), "{500} in all.");
+        assert_eq!(said(0, 0), "{0} in all.", "it leaves none out");
+        let only = with_those_of_the_shared(vec![], all(6, CoreUse::Shared));
+        assert_eq!(only[0].statement.plain(), format!("{{600}} in all.{OF_SHARED}"));
     }
 
     #[test]
@@ -325,6 +376,22 @@ mod tests {
             marked.contains("Not like with like") && marked.contains("shared 8.96 % of the time."),
             "{marked}"
         );
+        let beside = |share| {
+            let takes = |trip: Found| {
+                let (connection, trip) = (whatever(Some(share)).named("connection"), trip.named("trip"));
+                let of_trip = connection.found.over(trip.found).named("in round trips");
+                vec![finding!(
+                    Question::Experiment,
+                    "It takes {connection}, {of_trip} of {trip}.",
+                    connection,
+                    of_trip,
+                    trip
+                )]
+            };
+            like(takes(trip), || takes(found(60e3, CoreUse::Shared)))[0].statement.plain()
+        };
+        assert!(beside(0.93).contains(&format!("of {{60000}}.{OF_PART}")), "{}", beside(0.93));
+        assert!(beside(0.3).contains("of {53000}. Not like with like"), "{}", beside(0.3));
         assert!(said(whatever(None)).ends_with("round trips."), "of a core that had no neighbour");
         assert!(said(trip).ends_with("round trips."), "both are of the core alone");
     }

@@ -56,7 +56,7 @@ impl<'run> FurthestMisses<'run> {
 
 /// How far the result is from its prediction for certain, at least 1: of the ends of its interval, or of its states, the one that is
 /// nearest to it. Without an interval nothing is certain.
-fn certain_distance(point: &PointResult) -> Option<f64> {
+pub(super) fn certain_distance(point: &PointResult) -> Option<f64> {
     let predicted = point.prediction.as_ref().filter(|_| point.factor().is_some())?.total();
     let figure = point.figure()?;
     let nearest = |of: &Measured| match of.ends() {

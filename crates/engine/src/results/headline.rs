@@ -1,9 +1,11 @@
 //! The headline of a point: its median over trials with its interval, with the baseline subtracted if there is one.
 
 use super::core_state::CoreState;
+use super::distinct_modes::{distinct_modes, of_equal_trials};
 use super::evidence::Evidence;
 use super::known_states::KnownStates;
-use super::point_estimate::estimate;
+use super::mixture::Mixture;
+use super::point_estimate::{clock_error, estimate};
 use super::valid_trials::ValidTrials;
 use super::visit::baselines;
 use super::visits::{CoreTrials, Visits};
@@ -83,7 +85,9 @@ impl InterimEstimate {
             None => statistics::further_trials(&operations, &baselines(&visits.chosen), next),
         };
         InterimEstimate {
-            for_predictions: for_predictions.unwrap_or_else(|| headline.clone()),
+            for_predictions: for_predictions.unwrap_or_else(|| {
+                headline.clone().map(|own| of_one_time(own, (run, planned.unit), &measured, &visits))
+            }),
             headline,
             valid: valid.holding,
             further,
@@ -98,6 +102,22 @@ impl InterimEstimate {
     pub fn basis(&self, unit: Unit) -> Option<Found> {
         let is_usable = !self.is_disturbed && !self.is_doubtful;
         self.for_predictions.as_ref().filter(|_| is_usable).map(|of| Found::of(&of.estimate, unit))
+    }
+}
+
+/// A headline of work that waits for a device, whose median may lie between two times that hardly any of it takes: predictions of others then
+/// rest on the time of the state with the most, by which it is judged as well.
+fn of_one_time(own: Headline, (run, unit): (&Run, Unit), measured: &[&Sample], visits: &Visits) -> Headline {
+    if measured.iter().all(|sample| sample.device.is_none()) {
+        return own;
+    }
+    let samples: Vec<Vec<f64>> = visits.chosen.iter().map(|visit| visit.operation.clone()).collect();
+    let modes = distinct_modes(&of_equal_trials(&samples));
+    let error = |value| clock_error(run, unit, measured, &visits.chosen, value);
+    let leading = Mixture::of(own.estimate.measured(), visits, &modes, error).and_then(|of| of.leading());
+    match leading {
+        Some(value) => Headline { estimate: Estimate { value, interval: None, ..own.estimate }, ..own },
+        None => own,
     }
 }
 

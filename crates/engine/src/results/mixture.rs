@@ -3,7 +3,6 @@
 //!
 //! The shape of the distribution of observations shows several modes, if they differ enough to matter.
 
-use super::outcome::Outcome;
 use super::visits::Visits;
 use fathom_core::sorting;
 use fathom_core::statistics::{self, Interval, MINIMUM_TRIALS, Measured, Mode};
@@ -77,14 +76,13 @@ impl StatePart {
 }
 
 impl Mixture {
-    /// The states of a point with a value, of which the clock allows this error; `None` if it shows one.
+    /// The states of a point with this median over its trials, of which the clock allows this error; `None` if it shows one.
     pub(super) fn of(
-        outcome: &Outcome,
+        median: Measured,
         visits: &Visits,
         modes: &[Mode],
         clock_error: impl Fn(f64) -> f64,
     ) -> Option<Self> {
-        let median = outcome.estimate()?.measured();
         let trials = visits.chosen.iter().filter_map(|visit| Some((visit.median()?, visit.less_baseline())));
         let is_difference = visits.chosen.iter().any(|visit| !visit.baseline.is_empty());
         of_trials(trials.collect(), clock_error).map(Mixture::OfTrials).or_else(|| {

@@ -185,10 +185,19 @@ impl<'run> Results<'run> {
             Some((about.name.to_owned(), states.into_iter().flatten().reduce(Levels::beside)?))
         });
         let levels: Vec<(String, Levels)> = levels.collect();
+        let cpu_positions = CpuPosition::all(run, &points, states.distances.as_ref(), states.core.as_ref());
+        let of_one_core = cpu_positions.iter().filter(|position| position.is_of_one_core());
+        let one_core_ns: Vec<f64> = of_one_core.map(|position| position.at.line_ns).collect();
         let misses = missed::explain(
             &names.iter().map(String::as_str).collect::<Vec<_>>(),
             &mut points,
-            Figures { supported: &known, whole: &whole, shared: &shared, levels: &levels },
+            Figures {
+                supported: &known,
+                whole: &whole,
+                shared: &shared,
+                levels: &levels,
+                one_core_ns: &one_core_ns,
+            },
         );
         // Of another version of a method there are no findings, but its predictions missed nevertheless.
         let of_method = |name: &str| methods.iter().find(|experiment| experiment.about().name == name);
@@ -208,7 +217,7 @@ impl<'run> Results<'run> {
         let mut mechanisms = core_use::mechanisms(either, &points);
         mechanisms::mark_influences(&mut points, &known, &mechanisms);
         let mut cross_checks = core_use::cross_checks(either);
-        cross_checks::tell_apart(&mut cross_checks, &points, &run.header.machine);
+        cross_checks::tell_apart(&mut cross_checks, &mut points, &run.header.machine);
         cross_checks::mark_denied(&mut points, cross_checks.iter().flat_map(|check| &check.denials));
         let mut trends = trend::trends(run, &points, |_| true);
         let mut overall: Vec<Finding> =
@@ -221,7 +230,6 @@ impl<'run> Results<'run> {
             causes.chain(checks).chain(overall).for_each(virtual_peer::name_in);
         }
         let accuracy = Accuracy::of(&points);
-        let cpu_positions = CpuPosition::all(run, &points, states.distances.as_ref(), states.core.as_ref());
         let core_shared = states.core.and_then(|levels| CoreShared::of(run, &levels));
         Results {
             run,

@@ -192,7 +192,7 @@ fn wording(settled: &Settled, price: &LeftOut, observed: usize) -> String {
     let (about, would) = if price.more { ("more than", "may") } else { ("about", "would") };
     let cost = rounded(Duration::from_secs_f64(price.cost_s.clamp(0.0, MOST_S)));
     let enough = budget(Duration::from_secs_f64(settled.enough_budget_s.clamp(0.0, MOST_S)));
-    let include = format!("`--budget {enough}` {would} include it");
+    let include = format!("`--budget {enough}` {would} include all such");
     let trials = match observed {
         0 => {
             return format!("does not fit into the budget: its trials would take {about} {cost}; {include}");
@@ -283,11 +283,11 @@ mod tests {
             LeftOut { experiment: "a/test".to_owned(), point: Point::new(), cost_s: 0.3, more: false };
         assert_eq!(
             wording(&settled, &price, 1),
-            "1 trial was made of the 4 that an interval needs; more would take about 0.3 s and do not fit into the budget; `--budget 9m` would include it"
+            "1 trial was made of the 4 that an interval needs; more would take about 0.3 s and do not fit into the budget; `--budget 9m` would include all such"
         );
         assert_eq!(
             wording(&settled, &price, 0),
-            "does not fit into the budget: its trials would take about 0.3 s; `--budget 9m` would include it"
+            "does not fit into the budget: its trials would take about 0.3 s; `--budget 9m` would include all such"
         );
     }
 }

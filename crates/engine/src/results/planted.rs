@@ -72,6 +72,7 @@ pub fn result(experiment: &str, estimate: Estimate, prediction: Option<Predictio
         influence: None,
         miss_mechanism: None,
         denied_by: None,
+        by_preemption: None,
     }
 }
 

@@ -115,6 +115,8 @@ pub struct PointResult {
     /// What another measurement of the same operation gave, in this figure's unit, where a cross-check shows that the two are apart; of several
     /// the furthest.
     pub denied_by: Option<Found>,
+    /// The share of its switches by preemption, 0 to 1, where another measurement of a cross-check always sleeps, and is another operation for that.
+    pub by_preemption: Option<f64>,
 }
 
 /// A time of no more than this, nanoseconds, is what is left when one time is subtracted from another that is as long.
@@ -156,8 +158,16 @@ impl PointResult {
 
     /// Its values with the core alone and shared, both at the usual frequency of the core or both as observed; `None` without both.
     pub fn alone_and_shared(&self) -> Option<[&Estimate; 2]> {
-        let as_observed = self.at_frequency.as_ref().and_then(|moved| moved.as_observed.as_ref());
-        self.core.as_ref()?.alone_and_shared(self.estimate()?, as_observed)
+        self.core.as_ref()?.alone_and_shared(self.estimate()?, self.estimate_as_observed())
+    }
+
+    /// Whether one of these two is as observed, and stated elsewhere at the usual frequency of the core.
+    pub fn is_one_of_both_moved(&self) -> bool {
+        self.core.as_ref().is_some_and(|core| core.is_one_moved(self.estimate_as_observed()))
+    }
+
+    fn estimate_as_observed(&self) -> Option<&Estimate> {
+        self.at_frequency.as_ref()?.as_observed.as_ref()
     }
 
     /// What a neighbour on the core costs; `None` unless the values with the core alone and shared are both known.
@@ -326,8 +336,10 @@ fn judge(
         point: planned.point.clone(),
         parameters: parameters(run, planned),
         unit: planned.unit,
-        mixture: Mixture::of(&outcome, &visits, &modes, |value| {
-            point_estimate::clock_error(run, planned.unit, &measured, &visits.chosen, value)
+        mixture: outcome.estimate().and_then(|estimate| {
+            Mixture::of(estimate.measured(), &visits, &modes, |value| {
+                point_estimate::clock_error(run, planned.unit, &measured, &visits.chosen, value)
+            })
         }),
         core_cycles: outcome.estimate().and_then(|_| core_cycles::estimate(run, planned, &measured, &visits)),
         outcome,
@@ -361,6 +373,7 @@ fn judge(
         influence: None,
         miss_mechanism: None,
         denied_by: None,
+        by_preemption: None,
         samples,
     }
 }

@@ -72,6 +72,12 @@ impl PointCore {
         })
     }
 
+    /// Whether one of the two was moved to the usual frequency of the core, and the other not: both are then `as_observed`, and one is another
+    /// value than that which the operation is stated with.
+    pub fn is_one_moved(&self, as_observed: Option<&Estimate>) -> bool {
+        self.shared.is_some() && as_observed.is_some() != self.shared_as_observed.is_some()
+    }
+
     /// What a neighbour on the core costs an operation of this unit: the time with the core shared over that with the core alone,
     /// for rates the rate alone over that shared; above 1, sharing costs. `None` unless the first is of the core alone.
     pub fn neighbour_cost(&self, unit: Unit, [alone, shared]: [&Estimate; 2]) -> Option<Found> {
@@ -223,6 +229,8 @@ mod tests {
             };
             let (own, observed) = (at(4.5), alone_as_observed.map(at));
             let values = core.alone_and_shared(&own, observed.as_ref()).expect("both are known");
+            let is_one_moved = alone_as_observed.is_some() != shared_as_observed.is_some();
+            assert_eq!(core.is_one_moved(observed.as_ref()), is_one_moved);
             core.neighbour_cost(Unit::Nanoseconds, values).expect("it is of the core alone").value
         };
         let is = |cost: f64, truth: f64| (cost / truth - 1.0).abs() < 1e-12;

@@ -158,17 +158,15 @@ fn compared(
             )
         }
         Some(false) if slower.ends().is_some_and(|(_, high)| high > HOLDS) => {
-            let (_, most) = slower.ends().unwrap_or((slower.value, slower.value));
             statement!(
                 "{both}: no significant difference, and at most {most} times as slow",
                 both,
-                most = Found::bare(most, slower.dimension).named(&format!("{operation}, slower at most"))
+                most = slower.upper_bound().named(&format!("{operation}, slower at most"))
             )
         }
         // The median itself is further from the first than that, though not slower.
         Some(false) if slower.value < 1.0 / HOLDS => {
-            let least = slower.ends().map_or(slower.value, |(least, _)| least);
-            let most = Found::bare(1.0 / least, slower.dimension);
+            let most = slower.inverse(1.0, slower.dimension).upper_bound();
             statement!(
                 "{both}: no loss shows, and no gain, which is at most a factor of {most}",
                 both,

@@ -96,16 +96,19 @@ impl<'curve> ShownCurve<'curve> {
     }
 
     /// Where the latency of memory is reached: the last plateau from its first point that takes as long and from which on none takes
-    /// less for certain. Those before are of a transition, also where the curve is nearly flat in it, and no part of its level where enough
-    /// points are left. `None` if even the largest set takes less.
+    /// less, or, of a curve whose largest sets scatter, none for certain. Those before are of a transition, also where the curve is nearly flat
+    /// in it, and no part of its level where enough points are left. `None` if even the largest set takes less.
     pub(super) fn memory_reached(&self, limits: &[Limit]) -> Option<(Plateau, f64)> {
         let from = self.memory_from(limits)?;
         let last = self.plateaus.last().filter(|last| last.from >= from)?;
         let is_less = |(_, latency, _): &CurvePoint| latency * LESS < last.value;
         let takes_less = |point: &CurvePoint| is_less(point) && point.2.is_none_or(|of| of.high < last.value);
-        let own = self.curve.iter().rev().take_while(|point| point.0 >= last.from && !takes_less(point));
+        let own = || self.curve.iter().rev().take_while(|point| point.0 >= last.from);
         // One that may take as long by a wide interval alone is no beginning.
-        let reached = own.filter(|point| !is_less(point)).last()?.0;
+        let surely = own().take_while(|point| !is_less(point)).last();
+        let reached = surely
+            .or_else(|| own().take_while(|point| !takes_less(point)).filter(|point| !is_less(point)).last())?
+            .0;
         let held: Vec<CurvePoint> = self.curve.iter().copied().filter(|point| point.0 >= reached).collect();
         Some((Plateau::of(&held).unwrap_or_else(|| last.clone()), reached))
     }

@@ -59,6 +59,7 @@ fn area(point: &PointResult) -> &'static str {
     match (point.experiment.as_str(), family(&point.experiment)) {
         ("cpu/system_call", _) => "system calls",
         ("cpu/process_creation" | "cpu/thread_creation" | "cpu/context_switch", _) => "processes and threads",
+        ("cpu/timing_overhead", _) => "reading the time",
         (_, "cpu") => "the processor's own work",
         (_, "memory") => "memory",
         (_, "network") if is_of_the_peer => "the network",
@@ -73,6 +74,8 @@ const STORAGE: &str = "storage";
 /// What this machine takes beside the nearest published ones in an area.
 struct Area {
     name: &'static str,
+    /// The first of its figures: of a single one nothing else is said to be so.
+    first: String,
     /// Its time over theirs in the median of all its figures, whatever they show.
     times: f64,
     /// In how many of them this machine is better and worse.
@@ -92,7 +95,7 @@ impl Area {
         let counted = counted.into_iter().filter(|(number, _)| *number > 0);
         let counted: Vec<String> = counted.map(|(number, how)| format!("{number} {how}")).collect();
         let counted =
-            if counted.is_empty() { "neither for certain in any".to_owned() } else { counted.join(", ") };
+            if counted.is_empty() { "none shown to be either".to_owned() } else { counted.join(", ") };
         // A median of one or two figures says nothing of an area.
         let times = if all > 2 { format!("{times}, ") } else { String::new() };
         format!("{} ({times}{}: {counted})", self.name, plural(all, "figure"))
@@ -102,6 +105,8 @@ impl Area {
 /// A figure that a source timed alike.
 struct InArea {
     area: &'static str,
+    /// The operation.
+    what: String,
     /// How many times as good it is here.
     merit: f64,
     standing: Standing,
@@ -115,6 +120,7 @@ impl Areas {
     fn of(nearest: &Nearest) -> Self {
         let of_one = |(point, merit): (&PointResult, f64)| InArea {
             area: area(point),
+            what: format!("{} {}", point.experiment, words::short_label(point, &point.point)),
             merit,
             standing: nearest.standing(point, merit),
         };
@@ -124,9 +130,10 @@ impl Areas {
     fn by_name(figures: &[InArea]) -> Self {
         let times = times_by(figures.iter().map(|figure| (figure.area, figure.merit)));
         let area = |(name, times, _)| {
-            let mine = figures.iter().filter(|figure| figure.area == name);
-            let balance = Balance::of(mine.map(|figure| figure.standing));
-            Area { name, times, balance }
+            let mine = || figures.iter().filter(|figure| figure.area == name);
+            let balance = Balance::of(mine().map(|figure| figure.standing));
+            let first = mine().next().map(|figure| figure.what.clone()).unwrap_or_default();
+            Area { name, first, times, balance }
         };
         Areas(times.into_iter().map(area).collect())
     }
@@ -140,16 +147,16 @@ impl Areas {
         self.several().any(|area| area.name == name)
     }
 
-    /// The areas of a single figure, of which no verdict is given, with how that one stands; empty without any.
+    /// The only figures of their areas, for which no verdict follows, with how they stand; empty without any.
     fn single(&self) -> String {
         let of_one = |area: &Area| {
             let how = match area.balance.of_most() {
-                Standing::Better => "quicker for certain",
-                Standing::Worse => "slower for certain",
+                Standing::Better => "quicker",
+                Standing::Worse => "slower",
                 Standing::WorseWhileShared => "slower, and only measured with the core shared",
-                Standing::Neither => "neither for certain",
+                Standing::Neither => "not shown to be either",
             };
-            format!("{} ({}, {how})", area.name, quantities::factor(area.times))
+            format!("{} ({}, {how})", area.first, quantities::factor(area.times))
         };
         let all: Vec<String> = self.0.iter().filter(|area| area.balance.all == 1).map(of_one).collect();
         if all.is_empty() {
@@ -161,14 +168,19 @@ impl Areas {
     /// In which areas this machine is slower, quicker and neither, by what most figures of each are; and, where storage is one, what there is
     /// to say of a path to it.
     fn sentence(&self, path_to_storage: Option<&str>) -> Option<String> {
+        // Of a value with the core alone it would be untrue that it is only known with the core shared.
         let named = [
-            ("slower in", Standing::Worse),
-            ("slower, as far as known with the core shared, in", Standing::WorseWhileShared),
-            ("quicker in", Standing::Better),
-            ("neither slower nor quicker in", Standing::Neither),
+            ("slower in", Standing::Worse, false),
+            ("slower, in part only measured with the core shared, in", Standing::WorseWhileShared, true),
+            ("slower, only measured with the core shared, in", Standing::WorseWhileShared, false),
+            ("quicker in", Standing::Better, false),
+            ("not shown to be slower or quicker in", Standing::Neither, false),
         ];
-        let areas = |(how, standing): (&str, Standing)| {
-            let mine = self.several().filter(|area| area.balance.of_most() == standing);
+        let in_part =
+            |area: &Area, standing| standing == Standing::WorseWhileShared && area.balance.worse > 0;
+        let areas = |(how, standing, part): (&str, Standing, bool)| {
+            let of = |area: &&Area| area.balance.of_most() == standing && in_part(area, standing) == part;
+            let mine = self.several().filter(of);
             let areas: Vec<String> = mine.map(Area::words).collect();
             (!areas.is_empty()).then(|| format!("{how} {}", areas.join(", ")))
         };
@@ -176,7 +188,7 @@ impl Areas {
         let path = path_to_storage.filter(|_| self.has(STORAGE)).map(|path| format!(" {path}"));
         (!named.is_empty()).then(|| {
             format!(
-                "Beside the nearest published machines this machine is {}. That is said where more than half of the figures are so by more than a factor of {CLOSE}, each with its whole interval; × is its time over theirs (of rates the inverse), the median of all figures.{}{}",
+                "Beside the nearest published machines this machine is {}. That is said where more than half of the figures are so by more than a factor of {CLOSE}, each with its whole interval (published ones have none); × is its time over theirs (of rates the inverse), the median of all figures.{}{}",
                 named.join("; "),
                 self.single(),
                 path.unwrap_or_default()
@@ -293,7 +305,8 @@ mod tests {
 
     #[test]
     fn an_area_is_what_most_of_its_figures_are() {
-        let figure = |(area, merit, standing)| InArea { area, merit, standing };
+        let figure =
+            |(area, merit, standing)| InArea { area, what: format!("one of {area}"), merit, standing };
         let figures = [
             ("system calls", 0.5, Standing::Worse),
             ("system calls", 0.25, Standing::Worse),
@@ -313,13 +326,13 @@ mod tests {
         let named = areas.sentence(None).expect("three areas");
         assert!(
             named.contains(
-                "this machine is slower in system calls (2 figures: 2 slower); slower, as far as known with the core shared, in memory (2 figures: 1 slower, 1 slower and only measured with the core shared); quicker in storage (2 figures: 2 quicker); neither slower nor quicker in the network (1.33×, 3 figures: 1 slower). That is said"
+                "this machine is slower in system calls (2 figures: 2 slower); slower, in part only measured with the core shared, in memory (2 figures: 1 slower, 1 slower and only measured with the core shared); quicker in storage (2 figures: 2 quicker); not shown to be slower or quicker in the network (1.33×, 3 figures: 1 slower). That is said"
             ),
             "{named}"
         );
         assert!(
             named.ends_with(
-                " A single figure is no verdict: the processor's own work (1.43×, slower for certain)."
+                " A single figure is no verdict: one of the processor's own work (1.43×, slower)."
             ),
             "{named}"
         );
@@ -328,6 +341,12 @@ mod tests {
         let without = Areas::by_name(&figures[..2].iter().map(|of| figure(*of)).collect::<Vec<_>>());
         assert_eq!(without.sentence(Some("It is a path.")), without.sentence(None), "no storage, no path");
         assert_eq!(Areas(vec![]).sentence(None), None);
+        let shared = [("memory", 0.5, Standing::WorseWhileShared); 2].map(figure);
+        let all_shared = Areas::by_name(&shared).sentence(None).expect("an area");
+        assert!(
+            all_shared.contains("is slower, only measured with the core shared, in memory (2"),
+            "{all_shared}"
+        );
     }
 
     #[test]

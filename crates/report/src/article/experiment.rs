@@ -10,7 +10,7 @@ use crate::figure::{self, DrawnFigure, Figures};
 use crate::paper::{Block, Figure, Key, Section, Table, Text, Tone};
 use crate::summary::{self, Unmeasured};
 use crate::words::plural;
-use crate::{cpu_distance, drift, finding, lost, run};
+use crate::{cpu_distance, drift, finding, lost, run, verdict};
 use fathom_core::experiment::{Finding, Question};
 use fathom_core::quantity::Unit;
 use fathom_engine::record::{Excerpt, Method};
@@ -47,6 +47,9 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
     let (missed, more_missed) = missed(results, name);
     let (standing, folded_standing) = standing(&points, &without);
     let drawings = others.map(Block::from).collect();
+    let planned: Vec<&PointResult> =
+        verdict::planned_points(results).into_iter().filter(|point| point.experiment == name).collect();
+    let absent = lost::of_experiment(&points).into_iter().chain(lost::without_time(&planned));
     Section::new(key.clone(), Text::code(name))
         .with(Block::Question(Text::prose(question)))
         .with_all(method.map(method_in_brief))
@@ -58,7 +61,7 @@ pub(super) fn of(results: &Results, name: &str, place: usize) -> Section {
         .with_all(few_findings)
         .with_all(drift::of_experiment(&points).map(|text| Block::Paragraph(text.into())))
         .with_all(missed)
-        .with_all(lost::of_experiment(&points).map(|text| Block::Aside(Tone::Faint, text.into())))
+        .with_all(absent.map(|text| Block::Aside(Tone::Faint, text.into())))
         .with_all(standing)
         .with_all(evidence::failing(&points))
         .with(Block::Folded {
@@ -251,6 +254,9 @@ fn sentence(finding: &Finding) -> String {
     finding::text(&finding.statement)
 }
 
+/// What leads the list of misses: not all of them are certain.
+const FAR: &str = "Further than a factor of two from the prediction";
+
 /// The reasons for missed predictions: the first few for the paper, and all of them for the appendix if there are more.
 fn missed(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let misses = results.findings_of(name).iter().filter(|finding| finding.is_miss());
@@ -258,9 +264,9 @@ fn missed(results: &Results, name: &str) -> (Vec<Block>, Vec<Block>) {
     let few: Vec<Text> = all.iter().take(MOST_MISSED).cloned().collect();
     let more = all.len() - few.len();
     let lead = match more {
-        0 => "Missed by more than a factor of two:".to_owned(),
+        0 => format!("{FAR}:"),
         _ => format!(
-            "Missed by more than a factor of two ({} of {} kinds; first what missed for certain, the furthest before the others):",
+            "{FAR} ({} of {} kinds; first what missed for certain, the furthest by the end of its interval that is nearest to the prediction before the others):",
             few.len(),
             all.len()
         ),

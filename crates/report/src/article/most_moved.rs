@@ -37,7 +37,7 @@ pub(super) fn sentence(results: &Results) -> Option<Text> {
             .and(format!(
                 ", {}, differs the most for certain: {near}, {far}, at least {} by the nearest ends of both intervals.",
                 words::short_label(point, &point.point),
-                quantities::factor(least)
+                quantities::factor_at_least(least)
             )),
     )
 }

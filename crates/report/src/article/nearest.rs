@@ -156,7 +156,7 @@ impl<'run> Nearest<'run> {
         (!merits.is_empty()).then(|| {
             format!(
                 "Of {} that sources measured alike this machine is better by more than a factor of {CLOSE} in {better}, worse in {worse}{}, each with its whole \
-                 interval beyond that factor, and neither for certain in {}.{chapters}{}",
+                 interval beyond that factor, and not shown to be either in {}.{chapters}{}",
                 words::plural(all, "operation"),
                 balance.more_while_shared(),
                 balance.neither(),

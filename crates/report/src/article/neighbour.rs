@@ -1,5 +1,6 @@
 //! What another hardware thread on the core costs each operation.
 
+use super::neighbour_middle::{self, KindCost, is_shown};
 use super::sections::linked;
 use crate::occupancy;
 use crate::paper::{Block, Column, Group, Key, Row, Section, Table, Text};
@@ -8,7 +9,6 @@ use fathom_core::experiment::Found;
 use fathom_core::quantities::{self, Measure};
 use fathom_core::quantity::Kind;
 use fathom_core::sorting;
-use fathom_core::statistics;
 use fathom_engine::results::{CLOSE, PointResult, Results};
 
 /// The section: all operations with a value for either state of the core, those that a neighbour costs most first; `None` if
@@ -38,9 +38,9 @@ pub(super) fn of(results: &Results) -> Option<Section> {
     let legend = occupancy::legend(both.iter().map(|(point, _)| *point));
     let is_moved = |(point, _): &(&PointResult, Found)| point.at_frequency.is_some();
     let frequency = if both.iter().any(is_moved) { OF_ONE_FREQUENCY } else { "" };
-    let middle = middle(&costs, &without_interval(results));
-    let middle = middle.map_or_else(String::new, |middle| {
-        format!(" With a neighbour on the core operations take {middle}.")
+    let [typical, others] = of_each_kind(&in_both_states(results), &without_interval(results));
+    let middle = neighbour_middle::of(&typical, &others).map_or_else(String::new, |middle| {
+        format!(" With a neighbour on the core operations take {middle}. {A_KIND}")
     });
     let lead = legend + frequency + &middle + &shown_of(&costs);
     let more = as_dear(&both, &dearest, |point: &PointResult| point.experiment.as_str());
@@ -74,7 +74,10 @@ fn named(has_bounded: bool) -> String {
 }
 
 const OF_ONE_FREQUENCY: &str = " Both values of an operation are at the core's usual frequency, or both as observed where one of them does not \
-    show how it follows that.";
+    show how it follows that (so marked; elsewhere the other one is at the usual frequency).";
+
+/// Behind the name of an operation of which one value is another than in the table of its experiment.
+const AS_OBSERVED: &str = " (as observed)";
 
 /// The operations that were measured in either state of the core, with what a neighbour costs them.
 fn in_both_states<'run>(results: &'run Results) -> Vec<(&'run PointResult, Found)> {
@@ -84,17 +87,30 @@ fn in_both_states<'run>(results: &'run Results) -> Vec<(&'run PointResult, Found
 }
 
 /// What a neighbour costs other operations, whose value with the core shared is of too few trials for an interval.
-fn without_interval(results: &Results) -> Vec<f64> {
+fn without_interval<'run>(results: &'run Results) -> Vec<(&'run PointResult, Found)> {
     let others =
         results.points.iter().filter(|point| point.shared().is_none() && point.unit.kind() != Kind::Size);
-    others.filter_map(|point| Some(point.neighbour_cost()?.value)).collect()
+    others.filter_map(|point| Some((point, point.neighbour_cost()?))).collect()
+}
+
+const A_KIND: &str = "Settings of an operation that differ in numbers alone, as in a size, are one kind.";
+
+/// The costs of the kinds of operations with an interval, and of the others.
+fn of_each_kind(with: &[(&PointResult, Found)], without: &[(&PointResult, Found)]) -> [Vec<KindCost>; 2] {
+    let kind = |point: &PointResult| format!("{} {}", point.experiment, point.point.names_only());
+    let of = |costs: &[(&PointResult, Found)]| {
+        neighbour_middle::by_kind(costs.iter().map(|(point, cost)| (kind(point), *cost)))
+    };
+    let with = of(with);
+    let mut without = of(without);
+    without.retain(|other| with.iter().all(|known| known.kind != other.kind));
+    [with, without]
 }
 
 /// What programs find of a core while it is shared, in a sentence; `None` if no cost of a neighbour is known.
 pub(super) fn expected(results: &Results) -> Option<Text> {
-    let costs: Vec<Found> = in_both_states(results).into_iter().map(|(_, cost)| cost).collect();
-    let text =
-        format!("While it is shared operations take {} (", middle(&costs, &without_interval(results))?);
+    let [typical, others] = of_each_kind(&in_both_states(results), &without_interval(results));
+    let text = format!("While it is shared operations take {} (", neighbour_middle::of(&typical, &others)?);
     Some(Text::plain(text).and(Text::to(&Key::of("neighbour"))).and(")."))
 }
 
@@ -166,11 +182,6 @@ fn as_dear<'run, T: Copy>(
     )
 }
 
-/// Whether the whole interval is above 1: otherwise a ratio is no cost, and one below 1 no saving.
-fn is_shown(cost: Found) -> bool {
-    cost.ends().is_some_and(|(low, _)| low > 1.0)
-}
-
 /// Of how many operations a cost is shown.
 fn shown_of(costs: &[Found]) -> String {
     let shown = costs.iter().filter(|cost| is_shown(**cost)).count();
@@ -201,69 +212,6 @@ fn shown_of(costs: &[Found]) -> String {
 
 /// One interval of 95 % in so many lies below the true value as a whole.
 const IN_FORTY: f64 = 40.0;
-
-/// What a neighbour costs in the middle of all operations, and how far they spread: no one factor is that of every operation. Those without an
-/// interval, which are others, stand beside them.
-fn middle(with_interval: &[Found], without: &[f64]) -> Option<String> {
-    // Two or three operations say nothing of all, and many without an interval do.
-    if (1..FEW).contains(&with_interval.len()) && without.len() >= MANY {
-        let all: Vec<f64> =
-            with_interval.iter().map(|cost| cost.value).chain(without.iter().copied()).collect();
-        let shown = with_interval.iter().filter(|cost| is_shown(**cost)).count();
-        return Some(format!(
-            "{} of their time alone in the median of {}, most of one to three trials with it shared{}; a cost is shown for {} of the {} with an \
-             interval of both values",
-            quantities::factor(statistics::median(&all)?),
-            all.len(),
-            spread(&all),
-            words::none_or(shown),
-            with_interval.len(),
-        ));
-    }
-    let costs: Vec<f64> = with_interval.iter().map(|cost| cost.value).collect();
-    let whose = if costs.len() == 1 { "its" } else { "their" };
-    let text = format!(
-        "{} of {whose} time alone in the median of {} with an interval of both values{}",
-        quantities::factor(statistics::median(&costs)?),
-        counted(&costs),
-        spread(&costs)
-    );
-    let others = statistics::median(without).map(|median| {
-        let number =
-            if without.len() == 1 { "one other".to_owned() } else { format!("{} others", without.len()) };
-        format!(
-            "; {} in the median of {number}, without an interval{}",
-            quantities::factor(median),
-            spread(without)
-        )
-    });
-    Some(text + &others.unwrap_or_default())
-}
-
-fn counted(costs: &[f64]) -> String {
-    if costs.len() == 1 { "the one".to_owned() } else { format!("the {}", costs.len()) }
-}
-
-/// Fewer operations than these with an interval do not speak for all.
-const FEW: usize = 4;
-
-/// So many values have quartiles, fewer their ends.
-const MANY: usize = 20;
-
-/// Between what some values lie; nothing of one.
-fn spread(values: &[f64]) -> String {
-    let mut ascending = values.to_vec();
-    sorting::numbers(&mut ascending);
-    let (low, high, who) = match &ascending[..] {
-        [] | [_] => return String::new(),
-        [first, .., last] if ascending.len() < MANY => (*first, *last, ""),
-        all => {
-            let [low, high] = [0.25, 0.75].map(|level| statistics::quantile(all, level).unwrap_or_default());
-            (low, high, "half of them ")
-        }
-    };
-    format!(" ({who}from {} to {})", quantities::factor(low), quantities::factor(high))
-}
 
 /// The widest interval of a ratio that may be 1, as the ratio of its ends.
 const WIDEST: f64 = 4.0;
@@ -296,8 +244,11 @@ fn row(results: &Results, point: &PointResult, cost: Found) -> Row {
     let values = point.alone_and_shared().map(|values| values.map(|of| words::with_interval(measure, of)));
     let [alone, shared] = values.unwrap_or_default();
     let share = point.core.as_ref().and_then(|core| core.shared_share).unwrap_or_default();
+    let as_observed = if point.is_one_of_both_moved() { AS_OBSERVED } else { "" };
     Row::of([
-        linked(results, &point.experiment).and(" ").and(words::short_label(point, &point.point)),
+        linked(results, &point.experiment)
+            .and(" ")
+            .and(words::short_label(point, &point.point) + as_observed),
         alone.into(),
         shared.into(),
         Text::strong(quantities::factor_within(cost.value, cost.ends())),
@@ -313,39 +264,12 @@ mod tests {
     #[test]
     fn what_costs_something_for_certain_is_a_cost_however_wide() {
         let within = |low, high| {
-            let interval = Some(statistics::Interval { low, high });
-            Found::measured(statistics::Measured { value: 10.3, interval }, Dimension::Ratio)
+            let interval = Some(fathom_core::statistics::Interval { low, high });
+            Found::measured(fathom_core::statistics::Measured { value: 10.3, interval }, Dimension::Ratio)
         };
         assert!(is_cost(within(1.7, 13.2)) && !is_cost(within(0.9, 13.2)) && !is_cost(within(0.5, 0.9)));
         let all = [("a", within(3.7, 13.2)), ("b", within(5.0, 11.0))].map(|(_, cost)| cost.at_least());
         assert!((all[0] - 3.7).abs() < 1e-9 && (all[1] - 5.0).abs() < 1e-9, "{all:?}");
-    }
-
-    /// Eight operations with an interval said 1.19x of "an operation", beside 363 others with 1.24x.
-    #[test]
-    fn no_one_factor_is_said_of_every_operation() {
-        let cost = |value: &f64| fathom_described::found_within(0.05, *value, Dimension::Ratio);
-        let few: Vec<Found> = [1.06, 1.06, 1.17, 1.19, 1.19, 1.2, 1.2, 1.62].iter().map(cost).collect();
-        let many: Vec<f64> = (0..101).map(|nth| 1.0 + f64::from(nth) / 100.0).collect();
-        assert_eq!(
-            middle(&few, &many).as_deref(),
-            Some(
-                "1.19× of their time alone in the median of the 8 with an interval of both values (from 1.06× to 1.62×); 1.50× in the median of \
-                 101 others, without an interval (half of them from 1.25× to 1.75×)"
-            )
-        );
-        assert_eq!(
-            middle(&few[..1], &[]).as_deref(),
-            Some("1.06× of its time alone in the median of the one with an interval of both values")
-        );
-        assert_eq!(middle(&[], &many), None);
-        // The two were hand-overs across CPUs.
-        assert_eq!(
-            middle(&few[3..5], &many).as_deref(),
-            Some(
-                "1.49× of their time alone in the median of 103, most of one to three trials with it shared (half of them from 1.23× to 1.75×); a cost is shown for 2 of the 2 with an interval of both values"
-            )
-        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ pub(super) use hardware::{THREADS, cache_name};
 
 use crate::form::{self, Facts};
 use crate::text::{Style, clean, display_width};
-use fathom_core::machine::{Fact, Machine, Route};
+use fathom_core::machine::{Fact, Machine, Route, Warning};
 use fathom_engine::record::{Peer, PeerKind};
 use row::stated;
 
@@ -66,7 +66,7 @@ impl Facts for Machine {
     fn text(&self, style: Style) -> String {
         let sections = sections(self);
         let mut text: String = sections.iter().map(|section| of_section(section, style) + "\n").collect();
-        text += &warnings(self, style);
+        text += &warnings(&self.warnings(), style);
         text
     }
 
@@ -101,13 +101,12 @@ fn with_source(lead: &str, value: &str, source: &str, style: Style) -> String {
 }
 
 /// The conditions that may disturb a run, with their remedies; empty if there are none.
-pub(super) fn warnings(machine: &Machine, style: Style) -> String {
-    let warnings = machine.warnings();
+pub(super) fn warnings(warnings: &[Warning], style: Style) -> String {
     if warnings.is_empty() {
         return String::new();
     }
     let mut text = style.title("What may disturb a run") + "\n";
-    for warning in &warnings {
+    for warning in warnings {
         text += &style.careful(&format!("  ! {}", clean(&warning.id)));
         text.push('\n');
         text += &style.wrapped("    ", &warning.problem);

@@ -7,7 +7,6 @@ use super::mark::{Mark, extent, is_drawn, mark};
 use super::placing;
 use super::svg::{self, Drawing, SERIES, WIDTH};
 use crate::words;
-use fathom_core::experiment::{Point, Value};
 use fathom_core::quantities;
 use fathom_core::sorting;
 use fathom_engine::results::{PointResult, Results};
@@ -47,7 +46,7 @@ fn partner<'run>(results: &'run Results, point: &'run PointResult) -> Option<&'r
 fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<PairCurve> {
     let mut curves: Vec<PairCurve> = vec![];
     for (point, partner) in pairs {
-        let name = words::short_label(*point, &names_only(&point.point));
+        let name = words::short_label(*point, &point.point.names_only());
         let Some((across, up)) = mark(partner).zip(mark(point)) else { continue };
         let place = ResultPair { across, up };
         match curves.iter_mut().find(|curve| curve.name == name) {
@@ -60,11 +59,6 @@ fn curves(pairs: &[(&PointResult, &PointResult)]) -> Vec<PairCurve> {
     }
     curves.truncate(SERIES);
     curves
-}
-
-fn names_only(point: &Point) -> Point {
-    let numbers = point.parameters().filter(|(_, value)| matches!(value, Value::Number(_)));
-    numbers.fold(point.clone(), |rest, (name, _)| rest.without(name))
 }
 
 fn figure(pairs: &[(&PointResult, &PointResult)], curves: &[PairCurve]) -> DrawnFigure {
@@ -116,7 +110,7 @@ fn frame(
         drawing.text("tick", "middle", (place, bottom + 17.0), &words);
     }
     drawing.line("axis", (left, bottom), (WIDTH - 12.0, bottom));
-    let label = words::short_label(partner, &names_only(&partner.point));
+    let label = words::short_label(partner, &partner.point.names_only());
     let middle = f64::midpoint(left, WIDTH);
     drawing.text(
         "name",

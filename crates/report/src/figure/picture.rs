@@ -29,7 +29,7 @@ const LEFT: f64 = 288.0;
 const RIGHT: f64 = 850.0;
 /// The columns of values.
 const VALUES: f64 = 872.0;
-const SHARED: f64 = 1086.0;
+const SHARED: f64 = 1080.0;
 
 /// An operation with its marks.
 struct PictureRow<'run> {
@@ -91,7 +91,7 @@ fn signs(of: impl Iterator<Item = &'static str>) -> String {
         [occupancy::CAVEAT] => format!(" {}: {NOT_ALONE}.", occupancy::CAVEAT),
         [_] => format!(" {}: {}.", occupancy::MARK, occupancy::ALONE),
         _ => format!(
-            " {}: {}; {}: {NOT_ALONE}. A row of the one sign beside a row of the other differs by the neighbour as well.",
+            " {}: {}; {}: {NOT_ALONE}. Two rows of unlike signs differ by the neighbour as well as by their work.",
             occupancy::MARK,
             occupancy::ALONE,
             occupancy::CAVEAT
@@ -104,8 +104,11 @@ const NOT_ALONE: &str =
 
 /// Which operations on both CPUs are of another distance than that of most of the time.
 fn apart(rows: &[PictureRow]) -> String {
-    let named =
-        rows.iter().filter_map(|row| Some(format!("{}{}", row.name, cpu_distance::unless_usual(row.point)?)));
+    let named = rows.iter().filter_map(|row| {
+        let state = occupancy::beside_a_neighbour(row.point).map(|state| format!("{state}, "));
+        let seldom = cpu_distance::seldom(row.point)?;
+        Some(format!("{} ({}{seldom})", row.name, state.unwrap_or_default()))
+    });
     let named: Vec<String> = named.collect();
     if named.is_empty() {
         String::new()
@@ -236,16 +239,22 @@ fn draw(drawing: &mut Drawing, axis: &Axis, row: &PictureRow) {
         None => format!("< {}", quantities::value(unit, row.mark.value)),
     };
     drawing.text("op", "start", (VALUES, y + 5.0), &value);
-    let beside = match (row.shared, occupancy::beside_a_neighbour(row.point)) {
+    let state = occupancy::beside_a_neighbour(row.point);
+    let beside = match (row.shared, cpu_distance::line_unless_usual(row.point)) {
         (Some(shared), _) => quantities::estimate(unit, shared),
-        // The value itself is not of the core alone.
-        (None, Some(state)) => format!("← {state}"),
-        (None, None) => match cpu_distance::unless_usual(row.point) {
-            Some(apart) => format!("←{apart}"),
+        (None, apart) => match beside(apart.as_deref(), state) {
+            Some(beside) => beside,
             None => return,
         },
     };
     drawing.text("op", "start", (SHARED, y + 5.0), &beside);
+}
+
+/// What the last column says of a value that is not of the CPUs and the core as usual. A distance at which they seldom are comes before a
+/// neighbour, which the sign behind the name tells.
+fn beside(apart: Option<&str>, state: Option<&str>) -> Option<String> {
+    let apart = apart.map(|line| format!("← {line} apart"));
+    apart.or_else(|| state.map(|state| format!("← {state}")))
 }
 
 #[cfg(test)]
@@ -260,7 +269,20 @@ mod tests {
         assert!(of(&["§"]).starts_with(" §: with the core shared"), "{}", of(&["§"]));
         let both = of(&["§", "‡", "§"]);
         assert!(both.starts_with(" ‡: core alone; §: with the core shared"), "{both}");
-        assert!(both.ends_with("differs by the neighbour as well."), "{both}");
+        assert!(
+            both.ends_with("Two rows of unlike signs differ by the neighbour as well as by their work."),
+            "{both}"
+        );
+    }
+
+    /// A line of 18.5 ns, where the two CPUs were for 6.5 % of the time, was drawn as one "core shared".
+    #[test]
+    fn a_seldom_distance_is_said_where_its_value_is_drawn() {
+        assert_eq!(beside(Some("18.5 ns"), Some("core shared")).as_deref(), Some("← 18.5 ns apart"));
+        assert_eq!(beside(None, Some("core shared")).as_deref(), Some("← core shared"));
+        assert_eq!(beside(None, None), None);
+        let longest = svg::width_of("op", "← 18.5 ns apart");
+        assert!(SHARED + longest <= WIDTH, "{longest}");
     }
 
     #[test]

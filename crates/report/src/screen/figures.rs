@@ -132,10 +132,7 @@ fn legend(
     let share = core.filter(|_| has_states).map(|core| {
         let share = quantities::percent(core.share);
         if has_shared {
-            format!(
-                "shared: of short work with another hardware thread on the core ({share} of the time), beside its \
-                 median without; ± is of the first that a row has"
-            )
+            of_shared(&share)
         } else {
             format!("medians of short work: without another hardware thread on the core, which was there {share} of the time")
         }
@@ -151,13 +148,19 @@ fn legend(
         format!("{}, {}: the check of the operation passed, failed", Sign::Holds.mark(), Sign::Fails.mark())
     });
     let alike = main_figures::legend_of_alike(shown.iter().map(|figure| &figure.main));
-    let alike = alike.map(|_| {
-        "or n others: settings as good as the best as far as is known; the first has the value".to_owned()
-    });
+    let alike =
+        alike.map(|_| "or n others: not shown to be worse than the first, which has the value".to_owned());
     let denied = denied::in_short(shown.iter().filter_map(|figure| figure.main.point()));
     let denied = denied.filter(|_| width >= WIDE);
     let all = [checked, denied, share, frequency, distance, both, several, alike, usual];
     all.into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// The columns of short work, of which another hardware thread shared the core for this share of the time.
+fn of_shared(share: &str) -> String {
+    format!(
+        "shared: short work while another hardware thread used its core ({share} of the time), median: while none did; ±: of the median, else of shared"
+    )
 }
 
 /// The distance at which all work on two CPUs was, of a host that moved them; `None` if it was at several, or never moved.
@@ -166,7 +169,7 @@ fn distance(shown: &[Ranked]) -> Option<String> {
         shown.iter().filter_map(|figure| cpu_distance::of_figure(figure.main.point()?)).collect();
     lines.dedup();
     let [line] = lines.as_slice() else { return None };
-    Some(format!("work on two CPUs: while a cache line took {line} between them"))
+    Some(format!("work on two CPUs: a cache line took {line} between them"))
 }
 
 /// The frequency of the core that figures are of which follow it; `None` where none was moved to it.
@@ -184,4 +187,17 @@ fn painted(line: &str, style: Style) -> String {
         return style.title(line);
     }
     line.replace('✓', &style.good("✓")).replace('✗', &style.bad("✗"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "± is of the first that a row has" did not say of what.
+    #[test]
+    fn the_legend_says_of_which_column_the_reach_is() {
+        let said = of_shared("85.9 %");
+        assert!(said.contains("used its core (85.9 % of the time), median: while none did"), "{said}");
+        assert!(said.ends_with("±: of the median, else of shared"), "{said}");
+    }
 }

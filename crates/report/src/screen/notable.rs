@@ -37,14 +37,7 @@ pub(crate) fn lines<'run>(
     let mut causes = causes(results);
     let more = causes.split_off(causes.len().min(MOST_CAUSES)).len();
     causes.extend((more > 0).then(|| ("→", format!("{} {elsewhere}.", plural(more, "more mechanism")))));
-    let unusual = unusual(results, usual);
-    failed(results)
-        .into_iter()
-        .chain(doubtful(results))
-        .chain(unusual)
-        .chain(causes)
-        .chain(cautions(results))
-        .collect()
+    in_order(results, usual, causes).into_iter().map(|(_, statement)| statement).collect()
 }
 
 /// The figures outside of what is usual.
@@ -112,13 +105,19 @@ fn statements<'run>(
     results: &'run Results<'run>,
     usual: &UsualFigures<'run>,
 ) -> Vec<(usize, (&'static str, String))> {
+    in_order(results, usual, causes(results))
+}
+
+/// These causes among all that stands out: after what is wrong and what is far from expected, as they explain figures that may be as expected.
+fn in_order<'run>(
+    results: &'run Results<'run>,
+    usual: &UsualFigures<'run>,
+    causes: Vec<(&'static str, String)>,
+) -> Vec<(usize, (&'static str, String))> {
     let doubtful = doubtful(results).into_iter().map(|statement| (3, statement));
-    let others = unusual(results, usual)
-        .into_iter()
-        .chain(causes(results))
-        .chain(cautions(results))
-        .map(|statement| (2, statement));
-    failed(results).map(|statement| (2, statement)).into_iter().chain(doubtful).chain(others).collect()
+    let others = unusual(results, usual).into_iter().chain(cautions(results)).chain(causes);
+    let of_two = |statement| (2, statement);
+    failed(results).map(of_two).into_iter().chain(doubtful).chain(others.map(of_two)).collect()
 }
 
 /// The statements that fit into `room` lines together, the first before the others, and all that are marked as wrong, which come
@@ -229,7 +228,7 @@ fn misses(results: &Results) -> Vec<String> {
 }
 
 /// What is said beside the furthest miss of an operation where other work is further off: a median may be further, and be anywhere in its interval.
-const FURTHER: &str = "By the end of the interval that is nearest to the prediction only other work on the CPU (cpu/noise) is further off.";
+const FURTHER: &str = "Only other work on the CPU (cpu/noise) is further off for certain.";
 
 fn missed(results: &Results, point: &PointResult, factor: f64) -> Option<String> {
     let measured = point.figure()?;

@@ -21,13 +21,49 @@ pub struct Warning {
     pub remedy: String,
 }
 
-fn warning(id: &str, problem: impl Into<String>, remedy: impl Into<String>) -> Warning {
-    Warning { id: id.to_owned(), problem: problem.into(), remedy: remedy.into() }
+/// Words on the present, and those of the report of a run on the time at which it began.
+struct Wording {
+    now: String,
+    of_run: String,
+}
+
+impl Wording {
+    fn of(now: impl Into<String>, of_run: impl Into<String>) -> Self {
+        Wording { now: now.into(), of_run: of_run.into() }
+    }
+}
+
+/// What is true of the machine at any time.
+impl<Words: Into<String>> From<Words> for Wording {
+    fn from(words: Words) -> Self {
+        let words = words.into();
+        Wording { now: words.clone(), of_run: words }
+    }
+}
+
+/// What a check has found, in the words of either time.
+struct DisturbingCondition {
+    id: &'static str,
+    problem: Wording,
+    remedy: Wording,
+}
+
+fn warning(id: &'static str, problem: impl Into<Wording>, remedy: impl Into<Wording>) -> DisturbingCondition {
+    DisturbingCondition { id, problem: problem.into(), remedy: remedy.into() }
 }
 
 impl Machine {
     /// All present conditions of this machine that may disturb a run.
     pub fn warnings(&self) -> Vec<Warning> {
+        self.warned(|wording| wording.now)
+    }
+
+    /// The same once the run has ended, of the time at which it began.
+    pub fn warnings_of_run(&self) -> Vec<Warning> {
+        self.warned(|wording| wording.of_run)
+    }
+
+    fn warned(&self, words: impl Fn(Wording) -> String) -> Vec<Warning> {
         let checks = [
             processor::unoptimised,
             processor::governor,
@@ -53,6 +89,11 @@ impl Machine {
             system::folder_in_memory,
             system::little_space,
         ];
-        checks.iter().filter_map(|check| check(self)).collect()
+        let warning = |DisturbingCondition { id, problem, remedy }| Warning {
+            id: id.to_owned(),
+            problem: words(problem),
+            remedy: words(remedy),
+        };
+        checks.iter().filter_map(|check| check(self)).map(warning).collect()
     }
 }

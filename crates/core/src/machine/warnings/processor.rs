@@ -1,6 +1,6 @@
 //! Disturbances from the processor, its clocks and its cores.
 
-use super::{Warning, warning};
+use super::{DisturbingCondition, warning};
 use crate::machine::Machine;
 use crate::quantities;
 use crate::quantity::declared::frequency;
@@ -10,7 +10,7 @@ const SLOW_EXIT_US: u64 = 50;
 /// Processors begin to throttle themselves not far above this, degrees Celsius.
 const HOT: f64 = 85.0;
 
-pub(super) fn unoptimised(machine: &Machine) -> Option<Warning> {
+pub(super) fn unoptimised(machine: &Machine) -> Option<DisturbingCondition> {
     if machine.build.optimised {
         return None;
     }
@@ -21,7 +21,7 @@ pub(super) fn unoptimised(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn governor(machine: &Machine) -> Option<Warning> {
+pub(super) fn governor(machine: &Machine) -> Option<DisturbingCondition> {
     let governors = machine.conditions.governors.value()?;
     let slow: Vec<&str> =
         governors.iter().map(String::as_str).filter(|name| *name != "performance").collect();
@@ -38,7 +38,7 @@ pub(super) fn governor(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn turbo(machine: &Machine) -> Option<Warning> {
+pub(super) fn turbo(machine: &Machine) -> Option<DisturbingCondition> {
     if machine.conditions.turbo.value() != Some(&true) {
         return None;
     }
@@ -57,14 +57,14 @@ pub(super) fn turbo(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn battery(machine: &Machine) -> Option<Warning> {
+pub(super) fn battery(machine: &Machine) -> Option<DisturbingCondition> {
     if machine.conditions.on_battery.value() != Some(&true) {
         return None;
     }
     Some(warning("battery", "The machine runs on battery, which lowers its frequency.", "Plug it in."))
 }
 
-pub(super) fn hot(machine: &Machine) -> Option<Warning> {
+pub(super) fn hot(machine: &Machine) -> Option<DisturbingCondition> {
     let degrees = *machine.conditions.temperature_celsius.value()?;
     if degrees < HOT {
         return None;
@@ -79,7 +79,7 @@ pub(super) fn hot(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn idle_exit(machine: &Machine) -> Option<Warning> {
+pub(super) fn idle_exit(machine: &Machine) -> Option<DisturbingCondition> {
     let states = machine.conditions.idle_states.value()?;
     let slowest = states.iter().filter(|state| !state.disabled).max_by_key(|state| state.exit_latency_us)?;
     let latency = slowest.exit_latency_us.filter(|latency| *latency >= SLOW_EXIT_US)?;
@@ -93,7 +93,7 @@ pub(super) fn idle_exit(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn smt(machine: &Machine) -> Option<Warning> {
+pub(super) fn smt(machine: &Machine) -> Option<DisturbingCondition> {
     if machine.topology.smt.value() != Some(&true) {
         return None;
     }
@@ -104,7 +104,7 @@ pub(super) fn smt(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn classes(machine: &Machine) -> Option<Warning> {
+pub(super) fn classes(machine: &Machine) -> Option<DisturbingCondition> {
     let classes = machine.topology.classes.value()?;
     if classes.len() < 2 {
         return None;
@@ -121,7 +121,7 @@ pub(super) fn classes(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn emulated(machine: &Machine) -> Option<Warning> {
+pub(super) fn emulated(machine: &Machine) -> Option<DisturbingCondition> {
     let hypervisor = machine.virtualization.hypervisor.value()?.as_deref()?;
     if !hypervisor.contains("TCG") {
         return None;

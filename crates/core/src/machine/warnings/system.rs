@@ -1,6 +1,6 @@
 //! Disturbances from other work, limits, clocks, memory and storage.
 
-use super::{Warning, warning};
+use super::{DisturbingCondition, Wording, warning};
 use crate::machine::ClockReading;
 use crate::machine::Event;
 use crate::machine::Machine;
@@ -16,7 +16,7 @@ const NOTABLE_PRESSURE: f64 = 5.0;
 /// The least free space for file experiments, bytes: their files are larger than caches.
 const LITTLE_SPACE: u64 = 1 << 30;
 
-pub(super) fn steal(machine: &Machine) -> Option<Warning> {
+pub(super) fn steal(machine: &Machine) -> Option<DisturbingCondition> {
     let steal = *machine.conditions.steal.value()?;
     if steal < NOTABLE_STEAL {
         return None;
@@ -27,11 +27,14 @@ pub(super) fn steal(machine: &Machine) -> Option<Warning> {
             "The hypervisor has given {} of the CPU time since boot to other guests (steal).",
             percent(steal)
         ),
-        "Use a machine with dedicated CPUs; the report of a run says in how many of its trials time was taken, and how much.",
+        Wording::of(
+            "Use a machine with dedicated CPUs; the report of a run says in how many of its trials time was taken, and how much.",
+            "Use a machine with dedicated CPUs.",
+        ),
     ))
 }
 
-pub(super) fn quota(machine: &Machine) -> Option<Warning> {
+pub(super) fn quota(machine: &Machine) -> Option<DisturbingCondition> {
     let quota = machine.cpu_quota()?;
     let cpus = machine.allowed_cpus().len();
     if cpus > 0 && quota >= cpus as f64 {
@@ -46,7 +49,10 @@ pub(super) fn quota(machine: &Machine) -> Option<Warning> {
             "A control group limits CPU time to {quota} CPUs on a machine of {cpus}: work beyond that is stopped for \
              tens of milliseconds.{so_far}"
         ),
-        "Raise the limit (`--cpus` of the container); the report of a run says how many trials were stopped.",
+        Wording::of(
+            "Raise the limit (`--cpus` of the container); the report of a run says how many trials were stopped.",
+            "Raise the limit (`--cpus` of the container).",
+        ),
     ))
 }
 
@@ -55,23 +61,24 @@ pub fn is_loaded(load: f64, cpus: usize) -> bool {
     load > BUSY_SHARE * cpus.max(1) as f64
 }
 
-pub(super) fn load(machine: &Machine) -> Option<Warning> {
+pub(super) fn load(machine: &Machine) -> Option<DisturbingCondition> {
     let [load, ..] = *machine.conditions.load_average.value()?;
     let cpus = machine.allowed_cpus().len().max(1);
     if !is_loaded(load, cpus) {
         return None;
     }
+    let tasks = format!("on average {} tasks ran or waited on {cpus} CPUs", quantities::number(load));
     Some(warning(
         "load",
-        format!(
-            "The machine is not idle: on average {} tasks ran or waited on {cpus} CPUs in the last minute.",
-            quantities::number(load)
+        Wording::of(
+            format!("The machine is not idle: {tasks} in the last minute."),
+            format!("The machine was not idle when the run began: {tasks} in the minute before."),
         ),
         "Stop other work (`top` shows it), or let the run wait until it has ended: `fathom run --wait 60s`.",
     ))
 }
 
-pub(super) fn pressure(machine: &Machine) -> Option<Warning> {
+pub(super) fn pressure(machine: &Machine) -> Option<DisturbingCondition> {
     let resources =
         [("memory", &machine.conditions.memory_pressure), ("disk", &machine.conditions.io_pressure)];
     let stalled: Vec<String> = resources
@@ -83,14 +90,18 @@ pub(super) fn pressure(machine: &Machine) -> Option<Warning> {
     if stalled.is_empty() {
         return None;
     }
+    let stalled = stalled.join(", ");
     Some(warning(
         "pressure",
-        format!("Tasks were stalled in the last 10 s, waiting for: {}.", stalled.join(", ")),
+        Wording::of(
+            format!("Tasks were stalled in the last 10 s, waiting for: {stalled}."),
+            format!("Tasks were stalled in the 10 s before the run, waiting for: {stalled}."),
+        ),
         "Wait until other work has ended.",
     ))
 }
 
-pub(super) fn swap(machine: &Machine) -> Option<Warning> {
+pub(super) fn swap(machine: &Machine) -> Option<DisturbingCondition> {
     let used = *machine.conditions.swap_used_bytes.value()?;
     if used == 0 {
         return None;
@@ -102,7 +113,7 @@ pub(super) fn swap(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn clocksource(machine: &Machine) -> Option<Warning> {
+pub(super) fn clocksource(machine: &Machine) -> Option<DisturbingCondition> {
     let source = machine.kernel.clocksource.value()?;
     let cost = match machine.kernel.clock_reading()? {
         ClockReading::Direct => return None,
@@ -125,7 +136,7 @@ pub(super) fn clocksource(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn tick_counter(machine: &Machine) -> Option<Warning> {
+pub(super) fn tick_counter(machine: &Machine) -> Option<DisturbingCondition> {
     if machine.processor.tick_counter.invariant.value() != Some(&false) {
         return None;
     }
@@ -136,7 +147,7 @@ pub(super) fn tick_counter(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn counters(machine: &Machine) -> Option<Warning> {
+pub(super) fn counters(machine: &Machine) -> Option<DisturbingCondition> {
     let closed = |event: &Event| {
         let fact = machine.privileges.counters.get(event)?;
         fact.reason().map(|reason| (event.name(), reason.to_owned()))
@@ -151,7 +162,7 @@ pub(super) fn counters(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn unbalanced(machine: &Machine) -> Option<Warning> {
+pub(super) fn unbalanced(machine: &Machine) -> Option<DisturbingCondition> {
     let channels = machine.memory.channels.value()?;
     if channels.is_balanced() {
         return None;
@@ -168,7 +179,7 @@ pub(super) fn unbalanced(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn empty_channels(machine: &Machine) -> Option<Warning> {
+pub(super) fn empty_channels(machine: &Machine) -> Option<DisturbingCondition> {
     let channels = machine.memory.channels.value()?;
     if channels.empty.is_empty() {
         return None;
@@ -183,7 +194,7 @@ pub(super) fn empty_channels(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn memory_errors(machine: &Machine) -> Option<Warning> {
+pub(super) fn memory_errors(machine: &Machine) -> Option<DisturbingCondition> {
     let errors = machine.memory.error_correction.value()?;
     if (errors.corrected_errors, errors.uncorrected_errors) == (0, 0) {
         return None;
@@ -198,7 +209,7 @@ pub(super) fn memory_errors(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn debug_kernel(machine: &Machine) -> Option<Warning> {
+pub(super) fn debug_kernel(machine: &Machine) -> Option<DisturbingCondition> {
     let options = machine.kernel.debug_options.value()?;
     if options.is_empty() {
         return None;
@@ -210,7 +221,7 @@ pub(super) fn debug_kernel(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn folder_in_memory(machine: &Machine) -> Option<Warning> {
+pub(super) fn folder_in_memory(machine: &Machine) -> Option<DisturbingCondition> {
     let kind = machine.storage.file_system.value()?;
     if !matches!(kind.as_str(), "tmpfs" | "ramfs") {
         return None;
@@ -222,7 +233,7 @@ pub(super) fn folder_in_memory(machine: &Machine) -> Option<Warning> {
     ))
 }
 
-pub(super) fn little_space(machine: &Machine) -> Option<Warning> {
+pub(super) fn little_space(machine: &Machine) -> Option<DisturbingCondition> {
     let free = *machine.storage.free_bytes.value()?;
     if free >= LITTLE_SPACE {
         return None;

@@ -5,6 +5,7 @@ use super::{Now, Phase, Planner, done};
 use crate::plan::jobs::Importance;
 use crate::plan::progress::Progress;
 use crate::plan::step::{CoreWanted, Moment, Step};
+use fathom_core::statistics::MINIMUM_TRIALS;
 use std::cmp::Reverse;
 use std::time::Duration;
 
@@ -109,12 +110,16 @@ impl Planner {
         suiting.max().map(|(_, Reverse(place))| place)
     }
 
-    /// How near a part is to its value with the core alone, the main figures before the others: such moments may be too rare for all, and
-    /// some trials of each are no value of any.
-    fn nearness_alone(&self, part: usize, now: Now) -> (bool, usize) {
+    /// How near a part is to its value with the core alone: the main figures before the others, and then what takes the least time of such
+    /// moments, which may be too rare for all. Some trials of each are no value of any, and a dear one takes the time of several.
+    fn nearness_alone(&self, part: usize, now: Now) -> (bool, Reverse<Duration>) {
         let trials = self.progress_of(part, now).filter_map(Progress::alone).max();
         let is_main = self.layout.parts[part].importance == Importance::Main;
-        (is_main && trials.is_some(), trials.unwrap_or(0))
+        let lacks = trials.map_or(Duration::MAX, |trials| {
+            let missing = MINIMUM_TRIALS.saturating_sub(trials);
+            Duration::from_secs_f64(self.prices.for_trials(missing, &self.layout, part, self.observe))
+        });
+        (is_main && trials.is_some(), Reverse(lacks))
     }
 
     /// The moment as the work of a part has it.

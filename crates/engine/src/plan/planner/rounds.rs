@@ -252,7 +252,7 @@ impl Planner {
 
     /// Whether a part's trials are dear, with its share of what prepares its block, in a run that chooses their number, and no line
     /// needs more of them.
-    fn is_dear(&self, part: usize) -> bool {
+    pub(super) fn is_dear(&self, part: usize) -> bool {
         let of = &self.layout.parts[part];
         let preparation = self.prices.preparation[of.block] / self.layout.blocks[of.block].len() as f64;
         self.settings.trials.is_none()

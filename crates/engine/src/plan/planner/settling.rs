@@ -43,7 +43,8 @@ impl Planner {
     }
 
     /// The goals, where parts of dear trials get as few as an interval needs, those of an experiment that would take more than its
-    /// share of the run no more than are promised, and the dearest of one that would take more than any may none.
+    /// share of the run no more than are promised, and of one that would take more than any may, dear main figures as few as an interval
+    /// needs and the dearest others none.
     pub(super) fn limited(&self, mut goals: Vec<usize>, now: Now) -> Vec<usize> {
         let done = self.done(now);
         for part in (0..goals.len()).filter(|part| self.gets_least(*part)) {
@@ -59,9 +60,28 @@ impl Planner {
         }
         let most = self.layout.greatest_share * self.budget();
         for (experiment, seconds) in seconds.iter().enumerate().filter(|(_, seconds)| **seconds > most) {
-            self.leave_out_the_dearest(experiment, seconds - most, &mut goals, &self.choosing(&done));
+            let choosing = self.choosing(&done);
+            let beyond = self.spare_dear_trials(experiment, seconds - most, &mut goals, &choosing);
+            self.leave_out_the_dearest(experiment, beyond, &mut goals, &choosing);
         }
         goals
+    }
+
+    /// Gives the main figures of an experiment that takes so many seconds beyond its share as few trials as an interval needs, where these
+    /// are dear; the seconds that are then beyond it.
+    fn spare_dear_trials(
+        &self,
+        experiment: usize,
+        beyond: f64,
+        goals: &mut [usize],
+        choosing: &Choosing,
+    ) -> f64 {
+        let before = choosing.seconds(goals, self.observe);
+        let is_mine = |part: &usize| self.layout.parts[*part].experiment == experiment;
+        for part in (0..goals.len()).filter(is_mine).filter(|part| self.is_dear(*part)) {
+            goals[part] = goals[part].min(MINIMUM_TRIALS.max(choosing.done[part].unwrap_or(0)));
+        }
+        beyond - (before - choosing.seconds(goals, self.observe))
     }
 
     /// The time that each experiment has taken and would take with these goals, seconds.
@@ -156,7 +176,8 @@ impl Planner {
                 let points = &self.layout.parts[part].points;
                 let cost = Duration::from_secs_f64(missing as f64 * visit / points.len() as f64);
                 let more = self.costs.is_more(part);
-                prices.extend(points.iter().map(|point| Price { point: *point, cost, more }));
+                let has_interval = choosing.done[part].is_some_and(|done| done >= MINIMUM_TRIALS);
+                prices.extend(points.iter().map(|point| Price { point: *point, cost, more, has_interval }));
             }
         }
         prices

@@ -13,13 +13,14 @@ use fathom_core::quantities;
 const SELDOM: f64 = 0.02;
 
 /// Says of the check of a switch less its pipe that its two operations differ, where the kernel's counts of their switches show it: then neither
-/// denies the other.
-pub(crate) fn tell_apart(checks: &mut [CrossCheck], points: &[PointResult], machine: &Machine) {
-    let share = |figure: &EqualFigure| {
-        let is_it = |point: &&PointResult| figure.points.selects(&point.experiment, &point.point, machine);
-        points.iter().find(is_it)?.disturbance.preempted_share()
+/// denies the other, and the point of the two processes is marked with how many of its switches are preemptions.
+pub(crate) fn tell_apart(checks: &mut [CrossCheck], points: &mut [PointResult], machine: &Machine) {
+    let place = |figure: &EqualFigure| {
+        points.iter().position(|point| figure.points.selects(&point.experiment, &point.point, machine))
     };
-    let Some((pair, ring)) = share(&LESS_ITS_PIPE).zip(share(&IN_A_RING)) else { return };
+    let Some((place, other)) = place(&LESS_ITS_PIPE).zip(place(&IN_A_RING)) else { return };
+    let share = |place: usize| points[place].disturbance.preempted_share();
+    let Some((pair, ring)) = share(place).zip(share(other)) else { return };
     let is_apart = |check: &&mut CrossCheck| {
         check.what == SWITCH && matches!(check.agreement, Agreement::Contradicts | Agreement::Differs)
     };
@@ -29,6 +30,7 @@ pub(crate) fn tell_apart(checks: &mut [CrossCheck], points: &[PointResult], mach
     for check in checks.iter_mut().filter(is_apart) {
         check.agreement = Agreement::Differs;
         check.denials.clear();
+        points[place].by_preemption = Some(pair);
         check.statement.push(statement!(
             " They are not the same operation: of two processes the measured one was preempted by the one that it had woken in {pair} of its \
              switches, and found its next turn there without having slept; in a ring it sleeps and is woken in every turn ({ring} by preemption).",
@@ -71,7 +73,10 @@ mod tests {
         IN_A_RING.points.plant(&mut known, 2450.0);
         let judged = |pair, ring| {
             let mut checks: Vec<CrossCheck> = EQUAL.iter().filter_map(|equal| equal.judge(&known)).collect();
-            tell_apart(&mut checks, &points(&known, pair, ring), &machine);
+            let mut points = points(&known, pair, ring);
+            tell_apart(&mut checks, &mut points, &machine);
+            let is_marked = points.iter().map(|point| point.by_preemption.is_some()).collect::<Vec<_>>();
+            assert_eq!(is_marked, [checks[0].agreement == Agreement::Differs, false]);
             checks.remove(0)
         };
         let apart = judged([250, 750], [990, 10]);

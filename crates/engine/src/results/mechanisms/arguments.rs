@@ -238,7 +238,7 @@ fn slope(calls: &Selector, known: &Known) -> Option<(Statement, bool)> {
         let falls = slope.scaled(-1.0).named(&name);
         statement!("the line through all falls by {falls} for one more; ", falls)
     } else if slope.value < 0.0 {
-        let most = Found::exact(high, slope.dimension).named(&name);
+        let most = slope.upper_bound().named(&name);
         statement!("the line through all shows no growth (at most {most} for one more); ", most)
     } else {
         statement!(

@@ -28,6 +28,19 @@ pub(crate) const BETWEEN: Selector = Selector::only(
         ("queue_depth", Any),
     ],
 );
+/// What each of these requests takes, in the same trials.
+pub(crate) const EACH: Selector = Selector::only(
+    "filesystem/read",
+    &[
+        ("call", Name("io_uring")),
+        ("figure", Name("each request")),
+        ("order", Name("random")),
+        ("state", Name("direct")),
+        ("block", Number(4096)),
+        ("file", Number(64 << 20)),
+        ("queue_depth", Any),
+    ],
+);
 pub(super) const READERS: Selector = Selector::only(
     "filesystem/contention",
     &[
@@ -84,13 +97,17 @@ pub(super) fn knee(known: &Known) -> Option<(Found, Found)> {
     Some((alone, Found { dimension: Dimension::Count, ..alone.over(gap) }))
 }
 
-/// From how many readers on the rate is reached, within a quarter.
+/// From how many readers on the rate is reached, within a quarter; or with how many, where no more were measured.
 fn near(readers: &[(u64, Found)], gap: Found) -> Statement {
     let is_near = |(processes, wait): &&(u64, Found)| wait.value <= CLOSE * gap.value * *processes as f64;
     let Some((from, _)) = readers.iter().rev().take_while(is_near).last() else {
         return Statement::default();
     };
-    statement!(" It is reached within a quarter from {from} readers on.", from = from.to_string())
+    let range = match readers.last() {
+        Some((most, _)) if most == from => format!("with {from} readers"),
+        _ => format!("from {from} readers on"),
+    };
+    statement!(" It is reached within a quarter {range}.", range)
 }
 
 /// The observed latency that each further reader adds beyond the knee.

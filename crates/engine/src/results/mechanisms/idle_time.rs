@@ -1,4 +1,4 @@
-//! The longer a CPU was idle, the longer its wake-up takes: one cause behind the times of everything that sleeps for long.
+//! After its longest idle time a CPU's wake-up takes longer than after its shortest: one cause behind the times of everything that sleeps for long.
 
 use super::idle_causes::{IDLE, causes, sooner_after_more};
 use super::{Conclusion, MechanismKind, Premises, Rule};
@@ -44,6 +44,9 @@ const OPERATIONS: [(&str, Selector, &str); 3] = [
 /// Of a growth whose interval reaches over a factor of ten not even the first digit is known: it is told by what it is at least.
 const OPEN: f64 = 10.0;
 
+/// What both ends show: of the times between them, and beyond, they say nothing.
+const LATER: &str = "After its longest idle time a CPU's wake-up takes longer than after its shortest";
+
 /// An operation after its shortest and after its longest idle time.
 struct BothEnds {
     what: &'static str,
@@ -71,13 +74,9 @@ fn judge(premises: &Premises) -> Option<Conclusion> {
                 first.what
             )
         }
-        (1, _) => format!("The longer a CPU was idle, the later is {}", first.what),
-        (all, of) if all == of => "The longer a CPU was idle, the longer its wake-up takes".to_owned(),
-        (some, of) => {
-            format!(
-                "The longer a CPU was idle, the longer its wake-up takes, by {some} of {of} that were measured"
-            )
-        }
+        (1, _) => format!("After its longest idle time {} is later than after its shortest", first.what),
+        (all, of) if all == of => LATER.to_owned(),
+        (some, of) => format!("{LATER}, by {some} of {of} that were measured"),
     };
     let who = if growing.len() == 1 { "it" } else { first.what };
     let headline = statement!("{claim}: {most}.", claim, most = first.statement(who));
@@ -198,7 +197,8 @@ impl BothEnds {
                 (Some(CoreUse::Alone), _) | (None, None) => Statement::default(),
                 (None, Some(share)) => statement!(
                     " (core shared {share} of the time)",
-                    share = Found::bare(share, Dimension::Share).named("share of the time, core shared")
+                    share = Found::bare(share, Dimension::Share)
+                        .named(&format!("{what}, {which}: share of the time, core shared"))
                 ),
             };
             let late = Found { core: None, ..of }.named(&format!("{what}, late after the {which}"));
@@ -212,7 +212,7 @@ impl BothEnds {
             most = idle(most, "longest"),
             growth = self.known_growth().map(|growth| {
                 let is_open = growth.ends().is_some_and(|(low, high)| high >= OPEN * low);
-                let growth = if is_open { Found::exact(growth.at_least(), growth.dimension) } else { growth };
+                let growth = if is_open { growth.lower_bound() } else { growth };
                 let least = if is_open { "at least " } else { "" };
                 statement!(", {least}{growth} more", growth = growth.named(&format!("{what}, growth")))
             })
@@ -263,7 +263,7 @@ mod tests {
         let grown = conclusion(&machine, [[7e3, 32e3], [9e3, 33e3], [9e3, 9.05e3]]).expect("a mechanism");
         assert_eq!(
             grown.headline.plain(),
-            "The longer a CPU was idle, the longer its wake-up takes, by 2 of 3 that were measured: a waiter that a futex wakes is \
+            "After its longest idle time a CPU's wake-up takes longer than after its shortest, by 2 of 3 that were measured: a waiter that a futex wakes is \
              {7000} late after {10000} of idling and {32000} after {1000000}, {25000} more."
         );
         let because = grown.because.plain();
@@ -276,11 +276,9 @@ mod tests {
         );
         assert!(conclusion(&machine, [[7e3, 7e3], [9e3, 8e3], [9e3, 9.05e3]]).is_none());
         let all = conclusion(&machine, [[7e3, 32e3], [9e3, 33e3], [9e3, 30e3]]).expect("a mechanism");
-        assert!(
-            all.headline
-                .plain()
-                .starts_with("The longer a CPU was idle, the longer its wake-up takes: a waiter")
-        );
+        assert!(all.headline.plain().starts_with(
+            "After its longest idle time a CPU's wake-up takes longer than after its shortest: a waiter"
+        ));
     }
 
     #[test]
@@ -302,7 +300,7 @@ mod tests {
         let one = conclusion(&machine, [[7e3, 32e3], [9e3, 9.05e3], [9e3, 9.05e3]]).expect("a mechanism");
         assert_eq!(
             one.headline.plain(),
-            "The longer a CPU was idle, the later is a waiter that a futex wakes: it is {7000} late after {10000} of idling and {32000} after \
+            "After its longest idle time a waiter that a futex wakes is later than after its shortest: it is {7000} late after {10000} of idling and {32000} after \
              {1000000}, {25000} more."
         );
     }
@@ -410,7 +408,7 @@ mod tests {
         assert!(said(19.8).starts_with(
             "In this run a waiter that a futex wakes was later after a longer idle time, by how much"
         ));
-        assert!(said(22.5).starts_with("The longer a CPU was idle, the later is a waiter"), "{}", said(22.5));
+        assert!(said(22.5).starts_with("After its longest idle time a waiter"), "{}", said(22.5));
     }
 
     #[test]

@@ -89,8 +89,7 @@ fn by_chases(chases: &[(u64, Found)], one: Found, lines: Found) -> Statement {
     if own.value >= *most as f64 || own.holds(*most as f64) {
         return statement!(
             " Loads of {most} independent chases keep at least {least} in flight, and perhaps all{ahead}.",
-            least =
-                Found::bare(own.at_least(), Dimension::Count).named("least lines in flight by loads alone")
+            least = own.lower_bound().named("least lines in flight by loads alone")
         );
     }
     statement!(

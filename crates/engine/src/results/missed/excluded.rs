@@ -5,10 +5,13 @@ use super::candidate::MissCandidate;
 use super::measured_terms;
 use super::miss::Missed;
 use super::{Figures, Judged};
+use crate::results::CoreState;
 use crate::results::accuracy::{CLOSE, FAIR, distance};
-use crate::results::{CoreState, PointCore};
+use crate::results::explanation::Explanation;
+use crate::results::point_states::LEAST_SHARED;
 use crate::results::{other_work, vm_exit};
 use fathom_core::experiment::{Dimension, Found, Known, Placement, Statement, TermEvent, statement};
+use fathom_core::quantities;
 use fathom_core::quantity::Unit;
 use fathom_core::statistics::Measured;
 
@@ -46,14 +49,20 @@ pub(super) fn near(judged: &Judged) -> Vec<Statement> {
     those(judged, CandidateRole::Near).map(|candidate| nearly(candidate, &judged.missed)).collect()
 }
 
-/// Candidates that account for most of what is missing, but not for all of it, and inputs that became others, if they account for a
-/// tenth: they take part, and are neither the cause nor excluded.
+/// Candidates that account for a tenth of what is missing or more, but not for all of it: they take part, and are neither the cause nor
+/// excluded.
 pub(super) fn parts(judged: &Judged) -> Vec<Statement> {
     let missed = &judged.missed;
     // What remains has the sign of what is missing.
     let missing = missed.missing();
     let sign = missing.value.signum();
+    // Beside a probable cause a small one would seem to measure it.
+    let is_named = |candidate: &&MissCandidate| {
+        let beside_another = matches!(judged.explanation, Explanation::Probable { .. });
+        !beside_another || candidate.is_of_input() || part_of(candidate, missed) >= LEAST_BESIDE_PROBABLE
+    };
     those(judged, CandidateRole::Part)
+        .filter(is_named)
         .map(|candidate| {
             statement!(
                 "{sizes}, {part} of what is missing ({rest} remain)",
@@ -91,8 +100,11 @@ fn neighbour(missed: &Missed) -> Option<Found> {
     (is_certain && (LEAST_OF_OTHERS..1.0).contains(&part)).then_some(alone)
 }
 
-/// The least part of what is missing from which a neighbour, or a changed input, is said to take part in it.
+/// The least part of what is missing from which something is said to take part in it.
 const LEAST_OF_OTHERS: f64 = 0.1;
+
+/// The least part of what is missing from which something is said to take part in it beside a probable cause.
+const LEAST_BESIDE_PROBABLE: f64 = 0.5;
 
 /// What a rejected candidate is to a miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +113,7 @@ enum CandidateRole {
     Possible,
     /// With it the prediction is close to what was measured, but beyond its interval.
     Near,
-    /// It accounts for most of what is missing, or is a changed input that accounts for some of it.
+    /// It accounts for some of what is missing.
     Part,
     /// A changed input that accounts for none of it, or leads past it: what it is cannot be excluded.
     Input,
@@ -139,12 +151,15 @@ fn role_at_a_level(candidate: &MissCandidate, missed: &Missed) -> CandidateRole 
     }
 }
 
-/// Whether a candidate accounts for half of what is missing or more, a changed input for a tenth, and leads no further.
+/// Whether a candidate accounts for a tenth of what is missing or more, a changed input significantly, and leads no further.
 fn is_part(candidate: &MissCandidate, missed: &Missed) -> bool {
-    let part = (candidate.again.value - missed.prediction.total()) / missed.missing().leading().value;
-    let is_changed = candidate.is_of_input() && candidate.is_significant(missed);
-    let least = if is_changed { LEAST_OF_OTHERS } else { LEAST_PART };
-    (least..1.0).contains(&part)
+    let is_changed = !candidate.is_of_input() || candidate.is_significant(missed);
+    is_changed && (LEAST_OF_OTHERS..1.0).contains(&part_of(candidate, missed))
+}
+
+/// The part of what is missing for which a candidate accounts.
+fn part_of(candidate: &MissCandidate, missed: &Missed) -> f64 {
+    (candidate.again.value - missed.prediction.total()) / missed.missing().leading().value
 }
 
 /// Inputs that became others and account for nothing of a miss.
@@ -156,9 +171,6 @@ pub(super) fn inputs(judged: &Judged) -> Vec<Statement> {
         .map(|candidate| rejected(candidate, missed))
         .collect()
 }
-
-/// The least share of what is missing from which a candidate takes part in it.
-const LEAST_PART: f64 = 0.5;
 
 /// Whether the prediction with a candidate is within a factor of [`CLOSE`] of what was measured.
 fn is_near(candidate: &MissCandidate, missed: &Missed) -> bool {
@@ -298,18 +310,27 @@ fn is_long(missed: &Missed) -> bool {
     measured * operations.unwrap_or(1.0).max(1.0) > LOOK_NS
 }
 
-/// Waiting, if the process ran for more than half of what is missing. On several CPUs children may run while the process waits, so
-/// their sum tells nothing of waiting.
+/// The most of its time that an operation waits of which waiting is excluded.
+const MOST_WAITED: f64 = 0.05;
+
+/// Waiting, if the process ran for nearly all of the time, and what it waited is not the half of what is missing. On several CPUs children may
+/// run while the process waits, so their sum tells nothing of waiting.
 fn waiting(missed: &Missed) -> Option<Statement> {
     let on_one = missed.result.point.placement() == Placement::OneCpu;
     let times = missed.result.processor_time.filter(|_| on_one)?;
     let missing = missed.missing().value;
     // A mean far from the measured median is that of another operation.
-    (times.passed_ns <= FAIR * missed.measured.value && times.waited_ns() < missing / 2.0).then(|| {
-        let ran = Measured { value: times.ran_ns / times.passed_ns, interval: None };
-        let ran = Found::measured(ran, Dimension::Share).named("processor time over time");
-        statement!("waiting (the processor time of the process and its children is {ran} of the time)", ran)
-    })
+    let ran_on = times.waited_ns() <= MOST_WAITED * times.passed_ns;
+    (ran_on && times.passed_ns <= FAIR * missed.measured.value && times.waited_ns() < missing / 2.0).then(
+        || {
+            let ran = Measured { value: times.ran_ns / times.passed_ns, interval: None };
+            let ran = Found::measured(ran, Dimension::Share).named("processor time over time");
+            statement!(
+                "waiting (the processor time of the process and its children is {ran} of the time)",
+                ran
+            )
+        },
+    )
 }
 
 /// That the missing time is in entering and leaving the kernel, where an operation without the service lacks it as well: a clock's reading by
@@ -335,10 +356,7 @@ pub(super) fn inseparable(missed: &Missed, known: &Known) -> Option<String> {
     if !is_slower(missed) {
         return None;
     }
-    let is_shared = |core: &PointCore| core.state == CoreState::Shared && core.alone.is_none();
-    let neighbour = missed.result.core.as_ref().filter(|core| is_shared(core));
-    let neighbour =
-        neighbour.map(|_| "another hardware thread on the core (no observation without one)".to_owned());
+    let neighbour = inseparable_neighbour(missed);
     let of_service = UNSEPARATED.iter().filter(|(experiment, value, _)| {
         let (name, point) = missed.place();
         name == *experiment
@@ -348,6 +366,24 @@ pub(super) fn inseparable(missed: &Missed, known: &Known) -> Option<String> {
     let names: Vec<String> =
         neighbour.into_iter().chain(of_service).chain(in_entry_or_exit(missed, known)).collect();
     (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// A neighbour on the core of which nothing else is said: it was there, and no value without it shows what it takes.
+fn inseparable_neighbour(missed: &Missed) -> Option<String> {
+    // A neighbour slows what runs, and not what waits.
+    let waits = missed.result.processor_time.is_some_and(|times| times.waited_ns() > times.passed_ns / 2.0);
+    let is_open = !waits && core(missed).is_none() && neighbour(missed).is_none();
+    let core_of = missed.result.core.as_ref().filter(|_| is_open)?;
+    let why = match core_of.state {
+        CoreState::Alone => return None,
+        CoreState::Shared if core_of.alone.is_none() => "no observation without one".to_owned(),
+        CoreState::Shared => "the observations without one do not tell".to_owned(),
+        CoreState::Mixed | CoreState::AtEnds => {
+            let share = core_of.shared_share.filter(|share| *share >= LEAST_SHARED)?;
+            format!("there {} of the time", quantities::percent(share))
+        }
+    };
+    Some(format!("another hardware thread on the core ({why})"))
 }
 
 /// Work that an operation contains and that no other operation of a run does without the rest: experiment, value of a parameter, and what

@@ -118,8 +118,7 @@ impl<'run> Missed<'run> {
 
     /// At which distance of the CPUs it was measured, if that is not the one of which sentences speak.
     fn apart(&self) -> Option<Statement> {
-        let distance = self.result.cpu_distance.as_ref();
-        let distance = distance.filter(|distance| distance.of_several && !distance.is_usual())?;
+        let distance = self.result.cpu_distance.as_ref().filter(|_| self.result.is_elsewhere())?;
         let line = Found::bare(distance.at.line_ns, Dimension::Of(Unit::Nanoseconds));
         Some(statement!(" (CPUs {line} apart)", line = line.named("a line while it was measured")))
     }

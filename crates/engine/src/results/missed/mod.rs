@@ -26,6 +26,7 @@ mod other_distance;
 mod overstated;
 #[cfg(test)]
 mod parts_of_misses;
+mod seldom_distance;
 mod sentences;
 mod set_loads;
 mod shorter_level;
@@ -91,6 +92,8 @@ pub struct Figures<'run> {
     pub shared: &'run [(String, Point, Found)],
     /// The levels of memory that the results show, by experiment.
     pub levels: &'run [(String, Levels)],
+    /// What a line takes between the two CPUs where they are probably two threads of one core, nanoseconds.
+    pub one_core_ns: &'run [f64],
 }
 
 /// Judges every miss: marks the points, and returns the findings, by experiment in the order of `names`.
@@ -156,7 +159,8 @@ fn judge<'run>(missed: Missed<'run>, figures: Figures) -> Judged<'run> {
     let is_open = cause.is_none() && elsewhere.is_none();
     let overstated = overstated::of(&missed, figures).filter(|_| is_open && !is_again);
     let is_open = is_open && overstated.is_none();
-    let excess = is_open.then(|| missed.exceeded_for(figures)).flatten();
+    let excess = || missed.exceeded_for(figures).or_else(|| seldom_distance::nearness(&missed, figures));
+    let excess = is_open.then(excess).flatten();
     let explanation = match (&cause, &overstated, &excess) {
         (Some(cause), ..) if cause.is_of_own_curve() => {
             Explanation::OwnCurve { end: cause.mechanism.clone() }

@@ -66,7 +66,7 @@ mod tests {
         explain(
             &["memory/parallel_bandwidth"],
             &mut points,
-            Figures { supported: &known, whole: &whole, shared: &[], levels: &[] },
+            Figures { supported: &known, whole: &whole, shared: &[], levels: &[], one_core_ns: &[] },
         );
         points[0].explanation.clone().expect("it missed")
     }

@@ -14,7 +14,6 @@ pub(super) struct DistanceHit {
     there: CpuDistance,
     value: Found,
     predicted: Found,
-    trials: usize,
     /// Whether the prediction rests on work between CPUs, and so on what a line takes.
     knows_of_distance: bool,
 }
@@ -30,12 +29,13 @@ impl DistanceHit {
         let is_other =
             !missed.measured.holds(value.value) && value.differs_from(&missed.measured) != Some(false);
         let is_of_one_state = missed.measured.states.is_none();
-        (is_hit && is_other && is_of_one_state).then(|| DistanceHit {
+        // Of fewer nothing is known for certain, and no miss is of that class by it.
+        let are_enough = estimate.trials >= MINIMUM_TRIALS;
+        (are_enough && is_hit && is_other && is_of_one_state).then(|| DistanceHit {
             own: own.at,
             there: *there,
             value,
             predicted: missed.figure(predicted.total()),
-            trials: estimate.trials,
             knows_of_distance: missed.prediction.terms.iter().any(|term| is_between_cpus(&term.source)),
         })
     }
@@ -48,21 +48,14 @@ impl DistanceHit {
         } else {
             ("which the prediction does not know", "it is")
         };
-        let few = (self.trials < MINIMUM_TRIALS).then(|| {
-            let number =
-                Found::exact(self.trials as f64, Dimension::Count).named("trials at another distance");
-            let trials = if self.trials == 1 { "trial" } else { "trials" };
-            statement!(" ({number} {trials}, without an interval)", number, trials)
-        });
         statement!(
-            "Measured with the CPUs {own} apart, {knows}; {how}, at {there}, {is} {value}{few}, {ratio} times what is predicted there.",
+            "Measured with the CPUs {own} apart, {knows}; {how}, at {there}, {is} {value}, {ratio} times what is predicted there.",
             own = line(self.own, "a line while it was measured"),
             knows,
             how,
             is,
             there = line(self.there, "a line at another distance"),
             value = self.value.named("measured at another distance"),
-            few,
             ratio = self.value.over(self.predicted).named("measured over predicted at another distance")
         )
     }
@@ -89,16 +82,20 @@ mod tests {
     use crate::results::{MissTally, PointResult, planted};
     use fathom_core::experiment::{Basis, Known, Prediction};
     use fathom_core::quantity::Unit;
-    use fathom_core::statistics::Estimate;
+    use fathom_core::statistics::{Estimate, MINIMUM_TRIALS};
 
-    /// What is said of a value that takes 165 at 160 ns where 60 is predicted at any distance, and this nearer, in one trial.
     fn said(nearer: Option<f64>) -> (Explanation, String) {
+        said_of(nearer, MINIMUM_TRIALS)
+    }
+
+    /// What is said of a value that takes 165 at 160 ns where 60 is predicted at any distance, and this nearer, in so many trials.
+    fn said_of(nearer: Option<f64>, trials: usize) -> (Explanation, String) {
         let predicted = || Prediction::new().hardware("a line", 1.0, Basis::published(60.0, "a paper"));
         let estimate = |value| Estimate {
             value,
             interval: None,
             level: 0.95,
-            trials: 1,
+            trials,
             observations: 9,
             min: None,
             max: None,
@@ -116,7 +113,7 @@ mod tests {
         (points[0].explanation.clone().expect("it missed"), text)
     }
 
-    /// 165 ns beside 60.0 predicted was "not explained", and of eight trials at 160 ns; one at 32.9 ns took 30.2.
+    /// 165 ns beside 60.0 predicted was "not explained", and of eight trials at 160 ns; those at 32.9 ns took 30.2.
     #[test]
     fn the_distance_is_the_cause_where_the_value_at_another_is_near_its_prediction() {
         let (explanation, text) = said(Some(30.2));
@@ -125,10 +122,9 @@ mod tests {
             text.contains("with the CPUs {160} apart, which the prediction does not know; nearer, at {32.9}, it is {30.2}"),
             "{text}"
         );
-        assert!(
-            text.contains("({1} trial, without an interval)") && !text.contains("Not explained"),
-            "{text}"
-        );
+        assert!(!text.contains("Not explained"), "{text}");
+        let (of_one, text) = said_of(Some(30.2), 1);
+        assert_eq!(of_one, Explanation::NotExplained, "one trial has no interval: {text}");
         let tally = MissTally::of([&explanation]);
         assert_eq!((tally.certain(), tally.at_distance, tally.unexplained), (1, 1, 0));
     }

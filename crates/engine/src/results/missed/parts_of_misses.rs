@@ -3,7 +3,7 @@
 use super::tests::{self, CALLS, ENTRY, cost, judged, result};
 use super::*;
 use crate::results::planted::{self, Plant as _};
-use crate::results::{CoreState, Outcome, PointCore, PublishedStatistics, vm_exit};
+use crate::results::{CoreState, Outcome, PointCore, ProcessorTime, PublishedStatistics, vm_exit};
 use fathom_core::experiment::At::Name;
 use fathom_core::experiment::{Basis, CoreUse, Dimension, Parameter, Prediction, Selector};
 use fathom_core::machine::Fact;
@@ -47,7 +47,20 @@ fn a_neighbour_on_the_core_may_take_part_in_a_miss() {
     };
     let beside = |alone| beside_of(alone, 40);
     let (_, text) = said_of(beside_of(200.0, 9), 50.0);
-    assert!(!text.contains("another hardware thread"), "of a trial or two nothing is said: {text}");
+    assert!(!text.contains("Perhaps in part"), "a trial or two do not tell what it takes: {text}");
+    assert!(
+        text.contains("Not separable in a run: another hardware thread on the core (the observations"),
+        "{text}"
+    );
+    let at_ends = |share| PointCore { shared_share: Some(share), ..planted::core(CoreState::AtEnds) };
+    let (_, text) = said_of(PointResult { core: Some(at_ends(0.75)), ..cost(360.0) }, 50.0);
+    assert!(text.contains("another hardware thread on the core (there 75.0 % of the time)"), "{text}");
+    let waits = Some(ProcessorTime { passed_ns: 360.0, ran_ns: 40.0 });
+    let (_, text) =
+        said_of(PointResult { core: Some(at_ends(0.75)), processor_time: waits, ..cost(360.0) }, 50.0);
+    assert!(!text.contains("another hardware thread"), "it waits: {text}");
+    let (_, text) = said_of(PointResult { core: Some(at_ends(0.02)), ..cost(360.0) }, 50.0);
+    assert!(!text.contains("another hardware thread"), "{text}");
     let (_, text) = said_of(beside(200.0), 50.0);
     assert!(
         text.contains("Perhaps in part another hardware thread") && text.contains("take {200}"),
@@ -59,6 +72,17 @@ fn a_neighbour_on_the_core_may_take_part_in_a_miss() {
         text.contains("Excluded: another hardware thread on the core (without one it takes {355})"),
         "{text}"
     );
+}
+
+/// An operation that ran for 69.6 % of its time had "waiting" excluded.
+#[test]
+fn waiting_is_excluded_of_what_hardly_waited() {
+    let ran_for = |ran_ns| {
+        let times = ProcessorTime { passed_ns: 300.0, ran_ns };
+        said_of(PointResult { processor_time: Some(times), ..cost(360.0) }, 50.0).1
+    };
+    assert!(ran_for(291.0).contains("Excluded: waiting"), "{}", ran_for(291.0));
+    assert!(!ran_for(208.8).contains("waiting"), "{}", ran_for(208.8));
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use super::candidate::{MissCandidate, changed_input, with_inputs};
 use super::miss::Missed;
-use super::{Figures, Judged, excluded, foreign_terms};
+use super::{Figures, Judged, excluded, foreign_terms, seldom_distance};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::{Explanation, MissTally};
+use crate::results::furthest;
 use fathom_core::experiment::{
     Dimension, Finding, Found, MainFigure, Point, Question, Statement, finding, statement,
 };
@@ -124,8 +125,9 @@ pub(super) fn findings(misses: &[&Judged], figures: Figures) -> Vec<Finding> {
             None => groups.push((key, vec![miss])),
         }
     }
-    let distance = |group: &[&Judged]| furthest(group).map_or(0.0, |miss| miss.missed.distance());
-    sorting::by_number(&mut groups, |(_, group)| -distance(group));
+    let distance = |group: &[&Judged]| furthest(group).map_or([0.0; 2], |miss| how_far(miss));
+    sorting::by_number(&mut groups, |(_, group)| -distance(group)[1]);
+    sorting::by_number(&mut groups, |(_, group)| -distance(group)[0]);
     // What may not have missed is of less interest than what has.
     let is_open = |group: &[&Judged]| !group[0].explanation.is_certain();
     sorting::by_key(&mut groups, |(_, group)| is_open(group));
@@ -150,8 +152,17 @@ fn is_main(miss: &Judged) -> bool {
     method.about().shown.main_figures.iter().any(names)
 }
 
+/// How far a miss is for certain, and by its value.
+fn how_far(miss: &Judged) -> [f64; 2] {
+    [furthest::certain_distance(miss.missed.result).unwrap_or(1.0), miss.missed.distance()]
+}
+
+/// The one that is furthest for certain, as everywhere in a report; of those that may not have missed, by its value.
 fn furthest<'a, 'run>(group: &[&'a Judged<'run>]) -> Option<&'a Judged<'run>> {
-    group.iter().rev().copied().max_by(|one, other| one.missed.distance().total_cmp(&other.missed.distance()))
+    group.iter().rev().copied().max_by(|one, other| {
+        let ([one, by_value], [other, than]) = (how_far(one), how_far(other));
+        one.total_cmp(&other).then(by_value.total_cmp(&than))
+    })
 }
 
 /// The finding about a group of misses, with the figures of the furthest.
@@ -163,7 +174,8 @@ fn finding(group: &[&Judged], figures: Figures) -> Option<Finding> {
         1 => summary,
         many => {
             let count = Found::exact(many as f64, Dimension::Count).named("points");
-            statement!("{count} points missed; the furthest is {summary}", count, summary)
+            let verb = if furthest.explanation.is_certain() { "missed" } else { "may have missed" };
+            statement!("{count} points {verb}; the furthest is {summary}", count, summary)
         }
     };
     let factor = match missed.measured.states {
@@ -291,6 +303,7 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
         Some(_) => "Not explained.",
         None => "Not explained: the result has no interval, so no cause can be confirmed.",
     };
+    let apart = seldom_distance::sentence(&miss.missed, figures).map(|apart| statement!(" {apart}.", apart));
     let parts = parts(miss);
     let inputs = Statement::joined(excluded::inputs(miss), "; ");
     let inputs = inputs.map(|list| statement!(" Its input has changed: {list}.", list));
@@ -303,6 +316,7 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
             || open.is_some()
             || parts.is_some()
             || inputs.is_some()
+            || apart.is_some()
             || entry.is_some() =>
         {
             Statement::default()
@@ -323,7 +337,8 @@ fn not_explained(miss: &Judged, figures: Figures) -> Statement {
     let inseparable = excluded::inseparable(&miss.missed, figures.supported)
         .map(|names| Statement::from(format!(" Not separable in a run: {names}.")));
     statement!(
-        "{why}{entry}{possible}{near}{open}{parts}{inputs}{excluded}{foreign}{inseparable}",
+        "{why}{apart}{entry}{possible}{near}{open}{parts}{inputs}{excluded}{foreign}{inseparable}",
+        apart,
         entry,
         possible,
         near,

@@ -22,7 +22,7 @@ pub(super) fn of(missed: &Missed, figures: Figures) -> Option<MissCandidate> {
         let end = level.end?;
         let number: u8 = level.name.strip_prefix('L')?.parse().ok()?;
         let declared = machine.data_cache_bytes(machine.measured_cpu(), number)?;
-        let is_between = end.ends().is_some_and(|(_, high)| high < set as f64) && set <= declared;
+        let is_between = end.ends().is_some_and(|(_, high)| high <= set as f64) && set <= declared;
         let (own, next) = (term(&level.name)?, term(&format!("L{}", number + 1)).or_else(|| term("memory"))?);
         let each = next.value() / next.times;
         let again = missed.prediction.total() - own.value() + own.times * each;
@@ -76,7 +76,7 @@ mod tests {
         explain(
             &["a/test"],
             &mut points,
-            Figures { supported: &known, whole: &whole, shared: &[], levels: &levels },
+            Figures { supported: &known, whole: &whole, shared: &[], levels: &levels, one_core_ns: &[] },
         );
         let because = points[0].because.as_ref().map(Statement::plain).unwrap_or_default();
         (matches!(points[0].explanation, Some(Explanation::OwnCurve { .. })), because)

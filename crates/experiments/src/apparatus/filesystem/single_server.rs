@@ -17,14 +17,16 @@ const NEARLY: f64 = 0.98;
 /// No rate is tried at which a hundred services take longer than five seconds: so many a second.
 const SLOWEST: f64 = 20.0;
 
-/// Halvings between a rate that is kept and twice as much, on a logarithmic scale: one trial knows the rate to within 9 %.
-const HALVINGS: usize = 3;
+/// How near a rate that is kept and one that is not are brought by halving on a logarithmic scale: from twice as much, three times.
+const NEAR: f64 = 1.1;
 
 /// The time of a series that a rate must keep, nanoseconds, where times without a pause say that it cannot be kept; and the step by
 /// which it is lowered until it does, from three steps higher (as much as halving leaves open). What is granted by slices of a tenth
-/// of a second is known to within 3 % from some thirty.
+/// of a second is known to within 3 % from some thirty. Below those three each step is twice the one before, up to a half, and what it
+/// passes over is halved: a device that stalls at any rate would take a minute of such series.
 const LONG_NS: f64 = 3e9;
 const STEP: f64 = 0.97;
+const STEPS: u32 = 3;
 
 /// The pause before a series on a schedule, so that nothing of the one before is in its way: longer than the slices of time in which
 /// kernels and hosts grant a rate.
@@ -103,15 +105,43 @@ pub fn highest_rate(
     let mut rate = highest_of_tries(without_a_pause, &mut |per_second| keeps(per_second, deadline))?;
     if rate > 0.0 && !would_keep(services_ns, 1e9 / rate, deadline.within_ns) {
         let long = DueTime { series_ns: LONG_NS, ..deadline };
-        rate = (rate / STEP.powi(3)).min(NEARLY * without_a_pause);
-        while !keeps(rate, long)? {
-            rate *= STEP;
-            if rate < SLOWEST {
-                return Ok((0.0, ScheduledSeries::default()));
-            }
-        }
+        let highest = (rate / STEP.powi(STEPS as i32)).min(NEARLY * without_a_pause);
+        rate = lowered_until_kept(highest, &mut |per_second| keeps(per_second, long))?;
     }
-    Ok((rate, series_of_rate))
+    Ok((rate, if rate > 0.0 { series_of_rate } else { ScheduledSeries::default() }))
+}
+
+/// The first rate from the `highest` downward that is kept, or one near to the next above that is not; 0 if none is.
+fn lowered_until_kept(
+    highest: f64,
+    keeps: &mut dyn FnMut(f64) -> Result<bool, Failure>,
+) -> Result<f64, Failure> {
+    let (mut rate, mut above, mut step) = (highest, highest, STEP);
+    for lower in 1.. {
+        if rate < SLOWEST {
+            break;
+        }
+        if keeps(rate)? {
+            return narrowed(rate, above, keeps);
+        }
+        step = if lower > STEPS { (step * step).max(0.5) } else { step };
+        above = rate;
+        rate *= step;
+    }
+    Ok(0.0)
+}
+
+/// The highest rate that is kept, from one that is and one `above` that is not, by halving between the two.
+fn narrowed(
+    mut rate: f64,
+    mut above: f64,
+    keeps: &mut dyn FnMut(f64) -> Result<bool, Failure>,
+) -> Result<f64, Failure> {
+    while above > NEAR * rate {
+        let middle = (rate * above).sqrt();
+        if keeps(middle)? { rate = middle } else { above = middle }
+    }
+    Ok(rate)
 }
 
 /// Whether 99 in 100 would end in time, if one were due every `interval_ns` and took as long as these did, in their order, and waited
@@ -140,12 +170,7 @@ fn highest_of_tries(
             return Ok(0.0);
         }
     }
-    let Some(mut above) = above else { return Ok(rate) };
-    for _ in 0..HALVINGS {
-        let middle = (rate * above).sqrt();
-        if keeps(middle)? { rate = middle } else { above = middle }
-    }
-    Ok(rate)
+    above.map_or(Ok(rate), |above| narrowed(rate, above, keeps))
 }
 
 /// The time, nanoseconds, and how a moment of it is waited for.
@@ -264,6 +289,22 @@ mod tests {
         }
         let quickest = highest_of_tries(400.0, &mut |_| Ok(true)).unwrap();
         assert!((quickest / (NEARLY * 400.0) - 1.0).abs() < 1e-9, "{quickest}");
+    }
+
+    /// A device that stalls at any rate above a tenth of what it serves without a pause.
+    #[test]
+    fn a_rate_far_below_what_was_expected_takes_few_long_series() {
+        for (limit, most) in [(950.0, 4), (500.0, 11), (100.0, 13)] {
+            let mut tries = 0;
+            let rate = lowered_until_kept(1000.0, &mut |per_second| {
+                tries += 1;
+                Ok(per_second <= limit)
+            });
+            let rate = rate.unwrap();
+            assert!(tries <= most && rate <= limit && rate > limit / NEAR, "{rate} of {limit} after {tries}");
+        }
+        let close = lowered_until_kept(1000.0, &mut |per_second| Ok(per_second <= 920.0)).unwrap();
+        assert!((close / 912.673 - 1.0).abs() < 1e-9, "{close}");
     }
 
     #[test]

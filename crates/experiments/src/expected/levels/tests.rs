@@ -74,6 +74,27 @@ fn memory_begins_with_a_set_that_takes_as_long() {
     assert!((from.log2() - 20.5).abs() < 1e-6, "{from}");
 }
 
+/// Page walks "31.4 ns, from 3 072 pages on", where those of 4 096 and 5 120 took less, by intervals that held it.
+#[test]
+fn memory_begins_where_no_median_is_less_unless_its_largest_sets_scatter() {
+    let said = |sets: &[f64]| {
+        let of = |nth: usize, by: f64, ns: f64| {
+            (16.0 + 0.25 * nth as f64, ns, Some(Interval { low: ns * (1.0 - by), high: ns * (1.0 + by) }))
+        };
+        let cache = (0..17).map(|nth| of(nth, 0.02, 4.0));
+        let sets = sets.iter().enumerate().map(|(nth, ns)| of(17 + nth, 0.5, *ns));
+        let shown = levels(
+            &limits(&[20]),
+            &LevelCurve { points: cache.chain(sets).collect(), core: None, alone: vec![] },
+        );
+        shown.last().and_then(|level| level.from).expect("memory").log2()
+    };
+    let from = said(&[31.0, 25.0, 26.0, 31.0, 32.0, 31.0, 31.0, 32.0]);
+    assert!((from - 21.0).abs() < 1e-6, "those before it take less: {from}");
+    let scattered = said(&[31.0, 32.0, 31.0, 32.0, 31.0, 31.0, 32.0, 25.0]);
+    assert!((scattered - 20.25).abs() < 1e-6, "only the largest is less, by chance: {scattered}");
+}
+
 /// Memory "117 ns, from 24 MiB on", where the sets from there on took 126 to 156.
 #[test]
 fn the_time_of_memory_is_of_the_sets_that_it_is_said_of() {

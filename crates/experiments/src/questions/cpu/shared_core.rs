@@ -286,7 +286,7 @@ fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
             "CPU {from} and CPU {to} are declared to be of {declared}. Load on the one slows a stream of \
          additions on the other in {share} of the time{verdict}. {times}",
             share = figure(slowed, "share of time slowed"),
-            verdict = shown(&slowed),
+            verdict = shown(&slowed, known.line_looks.len() > 1),
             times = match (result(IDLE), result(WORKING)) {
                 (Some(idle), Some(working)) => statement!(
                     "An addition takes {idle} while the other is idle and {working} while it works, in streams that last half a \
@@ -302,13 +302,15 @@ fn slowing(pair: &Point, known: &Known) -> Option<Finding> {
     )
 }
 
-/// What the share of slowed windows shows of a common core.
-fn shown(slowed: &Found) -> &'static str {
+/// What the share of slowed windows shows of a common core. Of CPUs that are `moved` it holds at one of their distances, and at another one's
+/// neighbour may be the other.
+fn shown(slowed: &Found, moved: bool) -> &'static str {
     match slowed.ends() {
         Some((low, _)) if low > 0.5 => ": for most of the time they share a core",
         Some((low, _)) if low > 0.0 => {
             ": for a part of the time they share a core, or each has another neighbour"
         }
+        Some(_) if moved => ": that they share a core is not shown",
         Some(_) => ": that they share a core is not shown, and a neighbour of either is not this run's load",
         None => "",
     }
@@ -317,14 +319,38 @@ fn shown(slowed: &Found) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fathom_core::experiment::LineLooks;
 
     #[test]
     fn a_common_core_is_shown_by_the_share_of_slowed_windows_alone() {
         let share = |value: f64, width: f64| fathom_described::found_within(width, value, Dimension::Share);
-        assert!(shown(&share(0.97, 0.02)).contains("for most of the time"));
-        assert!(shown(&share(0.2, 0.5)).contains("for a part of the time"));
-        assert!(shown(&share(0.06, 1.0)).contains("is not shown"));
-        assert_eq!(shown(&Found::bare(0.06, Dimension::Share)), "");
+        let said = |share: &Found| shown(share, false);
+        assert!(said(&share(0.97, 0.02)).contains("for most of the time"));
+        assert!(said(&share(0.2, 0.5)).contains("for a part of the time"));
+        assert!(said(&share(0.06, 1.0)).contains("is not shown"));
+        assert_eq!(said(&Found::bare(0.06, Dimension::Share)), "");
+    }
+
+    /// "A neighbour of either is not this run's load" stood beside CPUs that were probably threads of one core for 6.5 % of the time.
+    #[test]
+    fn of_cpus_that_the_host_moves_a_neighbour_may_be_the_other() {
+        let machine = fathom_described::machine();
+        let told = |lines: &[f64]| {
+            let mut known = Known::new(&machine, None);
+            let looks = |line_ns: &f64| LineLooks { line_ns: *line_ns, share: 0.5, looks: 100 };
+            known.line_looks = lines.iter().map(looks).collect();
+            let pair = pairs::point((0, 1));
+            let share = fathom_described::found(0.0, Dimension::Share);
+            known.learn(ABOUT.name, &pair.clone().named(&FIGURE, SLOWED), share);
+            slowing(&pair, &known).expect("a share").statement.plain()
+        };
+        assert!(
+            told(&[39.3]).contains("and a neighbour of either is not this run's load."),
+            "{}",
+            told(&[39.3])
+        );
+        let moved = told(&[39.3, 221.0, 18.5]);
+        assert!(moved.contains("that they share a core is not shown. What"), "{moved}");
     }
 
     #[test]

@@ -140,16 +140,20 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
     sorting::by_number(&mut all, |(_, time)| time.value);
     let [(first, quickest), .., (last, slowest)] = &all[..] else { return None };
     let crossing = (placement == Placement::AcrossCpus).then(|| crossing(&all, known)).flatten();
+    let of_place = |statement: Statement| {
+        Finding::of(Question::Experiment, "hand-overs by mechanism", statement)
+            .about(place)
+            .comparing(all.len())
+    };
     if slowest.differs_from(quickest) == Some(false) {
         let begin = if placement == Placement::AcrossCpus { "Across CPUs" } else { "On one CPU" };
-        return Some(finding!(
-            Question::Experiment,
+        return Some(of_place(statement!(
             "{begin} {number} mechanisms take {quickest} to {slowest} a hand-over, not significantly different.{crossing}{others}",
             number = all.len().to_string(),
             quickest = quickest.named(&format!("least hand-over, {place}")),
             slowest = slowest.named(&format!("greatest hand-over, {place}")),
             crossing
-        ).about(place));
+        )));
     }
     let judged = if slowest.is_like(quickest) {
         statement!("what all of them do, waiting and waking, is the cost")
@@ -159,8 +163,7 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
             ratio = slowest.times_as("much", *quickest, &format!("slowest over quickest, {place}"))
         )
     };
-    Some(finding!(
-        Question::Experiment,
+    Some(of_place(statement!(
         "Of {number} mechanisms {place} the quickest is {first}{as_quick}, {quickest} a hand-over, and the slowest {last}{as_slow}, {slowest}: {judged}.{crossing}{others}",
         number = all.len().to_string(),
         first = *first,
@@ -171,7 +174,7 @@ fn extremes(placement: Placement, place: &str, known: &Known) -> Option<Finding>
         slowest = slowest.named(&format!("slowest hand-over, {place}")),
         judged,
         crossing
-    ).about(place))
+    )))
 }
 
 /// The mechanisms of which the intervals do not show that they are slower than the quickest, or quicker than the slowest: ` (futex is not

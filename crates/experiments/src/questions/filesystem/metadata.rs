@@ -164,6 +164,8 @@ fn beside_each_other(known: &Known) -> Option<Finding> {
         let time = of(operation).filter(|time| time.is_of_the_state_of(&stat))?;
         Some(statement!("{text} {time}", text, time = time.beside(stat, operation, STAT)))
     });
+    let others: Vec<Statement> = others.collect();
+    let compared = others.len();
     let others = Statement::joined(others, "; ")?;
     let beside = of(CREATE).and(directory::made_and_removed(known)).map(|both| {
         statement!(
@@ -171,14 +173,17 @@ fn beside_each_other(known: &Known) -> Option<Finding> {
             both = both.named("creating and removing new names")
         )
     });
-    Some(finding!(
-        Question::Experiment,
-        "Looking up the attributes of one of {files} known files takes {stat}; {others}.{beside}",
-        files = (FOLDERS * FILES_OF_A_FOLDER).to_string(),
-        stat = stat.named(STAT),
-        others,
-        beside
-    ))
+    Some(
+        finding!(
+            Question::Experiment,
+            "Looking up the attributes of one of {files} known files takes {stat}; {others}.{beside}",
+            files = (FOLDERS * FILES_OF_A_FOLDER).to_string(),
+            stat = stat.named(STAT),
+            others,
+            beside
+        )
+        .comparing(compared),
+    )
 }
 
 /// Stated: that the folder is on a network mount, whose server is asked.

@@ -167,24 +167,32 @@ fn limits(machine: &Machine) -> Vec<Limit> {
 
 /// Of loads from pages that the second-level TLB should hold as declared or published, and that are more than it holds as the curve shows.
 fn beyond_the_second_level(point: &Point, known: &Known) -> Option<Excess> {
-    let limits = limits(known.machine);
-    let limit = limits.get(1)?;
+    let (limit, end) = second_level(known)?;
     let lines = point.number(&LINES);
     let is_to_hold = point.name(&LAYOUT) == SPREAD && lines <= limit.at;
-    let levels = levels::levels(&limits, &translation(known));
-    let end = levels.into_iter().find(|level| level.name == limit.name)?.end?;
-    let is_beyond = end.ends().is_some_and(|(_, high)| high < lines as f64);
+    // The upper end is the first number of pages that is beyond the level for certain.
+    let is_beyond = end.ends().is_some_and(|(_, high)| high <= lines as f64);
     (is_to_hold && is_beyond).then(|| {
         Excess::in_its_curve(
             "walks through the page tables: the second-level TLB ends before so many pages",
             statement!(
-                "it holds {end} pages as the curve shows, {assumed} in the prediction",
+                "it holds {end} pages as the curve shows{state}, {assumed} in the prediction",
+                state = end.core.map_or("", CoreUse::in_words),
                 end = Found { dimension: Dimension::Count, ..end }.named("end of the second-level TLB"),
                 assumed = Found::exact(limit.at as f64, Dimension::Count)
                     .named("pages of the second-level TLB, as predicted")
             ),
         )
     })
+}
+
+/// The second-level TLB as declared or published, and where it ends as the curve shows; `None` if that is unknown.
+fn second_level(known: &Known) -> Option<(Limit, Found)> {
+    let mut limits = limits(known.machine);
+    let levels = levels::levels(&limits, &translation(known));
+    let limit = (limits.len() > 1).then(|| limits.swap_remove(1))?;
+    let end = levels.into_iter().find(|level| level.name == limit.name)?.end?;
+    Some((limit, end))
 }
 
 /// What translation costs a load of one page of many: the same lines on pages of their own, less those next to each other. Of the pages
@@ -194,6 +202,11 @@ fn cost_of_a_walk(known: &Known) -> Option<Finding> {
     let entries =
         entries.or_else(|| hierarchy::published_tlb_entries(known.machine).map(|(all, _)| all[1]))?;
     let (within, beyond) = (entries.next_power_of_two() / 4, (2 * entries).next_power_of_two());
+    // Neither is said of pages of which the curve shows something else.
+    let is_denied = |(low, high): (f64, f64)| high < within as f64 || low > beyond as f64;
+    if second_level(known).is_some_and(|(_, end)| end.ends().is_some_and(is_denied)) {
+        return None;
+    }
     let added = |lines: u64| {
         let at = |layout| known.found(ABOUT.name, &point(layout, lines));
         at(SPREAD)?.beyond(at(PACKED)?)
@@ -306,7 +319,7 @@ mod tests {
         let mut machine = fathom_described::machine();
         machine.processor.microarchitecture = Fact::known("Zen 4".to_owned(), "a test");
         machine.processor.tlbs = Fact::unknown("not declared", "a test");
-        let told = |end: u64, lines: u64, layout: &str| {
+        let excess = |end: u64, (lines, layout): (u64, &str), core: Option<CoreUse>| {
             let mut known = Known::new(&machine, None);
             let load = |lines: u64| {
                 if lines <= 64 {
@@ -320,15 +333,47 @@ mod tests {
             let sizes = sizes::four_an_octave(LEAST, MOST);
             let spread = sizes.iter().map(|lines| (point(SPREAD, *lines), load(*lines)));
             let packed = sizes.iter().map(|lines| (point(PACKED, *lines), 1.1));
-            fathom_described::plant(&mut known, &TlbReach, spread.chain(packed));
-            beyond_the_second_level(&point(layout, lines), &known).map(|excess| excess.cause)
+            for (point, ns) in spread.chain(packed) {
+                let found = fathom_described::found(ns, Unit::Nanoseconds);
+                known.learn(ABOUT.name, &point, Found { core, ..found });
+            }
+            beyond_the_second_level(&point(layout, lines), &known)
         };
+        let told = |end: u64, lines: u64, layout: &str| {
+            excess(end, (lines, layout), None).map(|excess| excess.cause)
+        };
+        let shown =
+            |core| excess(2048, (3072, SPREAD), core).and_then(|excess| excess.shown).expect("shown").plain();
+        assert!(shown(Some(CoreUse::Shared)).contains("as the curve shows with the core shared, {"));
+        assert!(shown(None).contains("as the curve shows, {"));
         let cause = told(2048, 3072, SPREAD).expect("a cause");
         assert!(cause.contains("ends before so many pages"), "{cause}");
         assert_eq!(told(3072, 3072, SPREAD), None, "the TLB holds them");
         assert_eq!(told(2048, 1024, SPREAD), None, "as many as it holds");
         assert_eq!(told(2048, 4096, SPREAD), None, "more than declared");
         assert_eq!(told(2048, 3072, PACKED), None, "few pages");
+    }
+
+    /// "512 pages, which the second-level TLB holds" where the curve had it end before 256.
+    #[test]
+    fn nothing_is_said_of_pages_that_the_curve_denies_the_second_tlb() {
+        let mut machine = fathom_described::machine();
+        machine.processor.microarchitecture = Fact::known("Zen 4".to_owned(), "a test");
+        machine.processor.tlbs = Fact::unknown("not declared", "a test");
+        let told = |end: u64| {
+            let load = |lines: u64| match lines {
+                _ if lines <= 64 => 1.1,
+                _ if lines <= end => 3.1,
+                _ => 40.0,
+            };
+            let sizes = sizes::four_an_octave(LEAST, MOST);
+            let spread = sizes.iter().map(|lines| (point(SPREAD, *lines), load(*lines)));
+            let packed = sizes.iter().map(|lines| (point(PACKED, *lines), 1.1));
+            let mut known = Known::new(&machine, None);
+            fathom_described::plant(&mut known, &TlbReach, spread.chain(packed));
+            cost_of_a_walk(&known).is_some()
+        };
+        assert!(told(3072) && told(2048) && !told(512));
     }
 
     #[test]

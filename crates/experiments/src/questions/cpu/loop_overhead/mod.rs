@@ -164,20 +164,24 @@ impl Experiment for LoopOverhead {
         let from = straight_from(&loops, memory);
         let forms = finding!(
             Question::Experiment,
-            "A loop that keeps its counter in memory, as unoptimised code does, costs {memory} per iteration{range}, one in a register \
+            "A loop that keeps its counter in memory, as unoptimised code does, costs {memory} {range}, one in a register \
              {register}: {ratio}.{pointer}{shorter}",
             memory = memory.named("iteration, counter in memory"),
             range = match from {
-                Some(0) => String::new(),
-                Some(from) => format!(" {}", from_on(from)),
-                None => " by a line that even the longest loops are not on".to_owned(),
+                Some(0) => "per iteration".to_owned(),
+                // Those before may take longer: it is no mean over all of a loop.
+                Some(from) => format!("for each further iteration {}", from_on(from)),
+                None => "per iteration by a line that even the longest loops are not on".to_owned(),
             },
             register = register.named("iteration, counter in a register"),
             ratio = memory.times_as("much", register, "memory over register"),
-            pointer = each("memory-and-pointer").map(|pointer| statement!(
-                " With a store through a pointer in its body an iteration costs {pointer}.",
-                pointer = pointer.named("iteration, counter in memory, and a store through a pointer")
-            )),
+            // Of another state of the core part of what it costs more is a neighbour's.
+            pointer = each("memory-and-pointer").filter(|pointer| pointer.is_of_the_state_of(&memory)).map(
+                |pointer| statement!(
+                    " With a store through a pointer in its body an iteration costs {pointer}.",
+                    pointer = pointer.named("iteration, counter in memory, and a store through a pointer")
+                )
+            ),
             shorter = from.and_then(|from| shorter_loops(&loops, from, memory))
         );
         [forms].into_iter().chain(findings).collect()
@@ -226,7 +230,7 @@ fn shorter_loops(along: &[(u64, Found)], from: u64, slope: Found) -> Option<Stat
     let is_more = most.ends().is_some_and(|(low, _)| low > (1.0 + STRAIGHT) * slope.value);
     is_more.then(|| {
         statement!(
-            " Shorter loops cost more, up to {most} (at {count}).",
+            " An iteration of shorter loops costs more, up to {most} (at {count}).",
             most = most.named("iteration of a short loop, memory"),
             count = count.to_string()
         )
@@ -282,6 +286,8 @@ fn overhead(known: &Known) -> Option<Finding> {
     let timing = timing_overhead::between_readings(known)?;
     let (iteration, _) = known.line(ABOUT.name, &Point::new().named(&FORM, "register"), &COUNT)?;
     let iteration = Found { dimension: timing.dimension, ..iteration };
+    // A line has no value with the core shared beside that with it alone.
+    timing.plus(iteration).is_of_one_core_state().then_some(())?;
     Some(finding!(
         Question::Experiment,
         "Timing one operation by itself, in a loop, adds {sum} ({timing} between two readings, {iteration} an iteration).",

@@ -50,11 +50,11 @@ fn of_two_regimes(early: f64) -> String {
 #[test]
 fn a_slope_has_the_range_in_which_it_holds_and_shorter_loops_their_own_cost() {
     let two = of_two_regimes(1.4);
-    assert!(two.contains("per iteration from 128 iterations on, one in a register"), "{two}");
-    assert!(two.contains("Shorter loops cost more, up to {1.4"), "{two}");
+    assert!(two.contains("for each further iteration from 128 iterations on, one in a register"), "{two}");
+    assert!(two.contains("An iteration of shorter loops costs more, up to {1.4"), "{two}");
     assert!(two.contains("With a store through a pointer in its body an iteration costs {0."), "{two}");
     let one = of_two_regimes(0.64);
-    assert!(one.contains("per iteration, one in a register") && !one.contains("Shorter loops"), "{one}");
+    assert!(one.contains("per iteration, one in a register") && !one.contains("shorter loops"), "{one}");
 }
 
 #[test]

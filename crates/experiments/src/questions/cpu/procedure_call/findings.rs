@@ -43,7 +43,7 @@ fn one_more(form: &str, known: &Known) -> Option<Finding> {
         ),
         Some(interval) if interval.contains(0.0) && slope.value < 0.0 => statement!(
             "costs nothing that shows, and at most {most}",
-            most = Found::exact(interval.high, slope.dimension).named(&name)
+            most = slope.upper_bound().named(&name)
         ),
         Some(interval) if interval.contains(0.0) => statement!(
             "costs {slope}, which is not significantly different from zero",

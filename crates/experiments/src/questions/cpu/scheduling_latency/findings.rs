@@ -72,14 +72,14 @@ fn beside_several(known: &Known) -> Option<Finding> {
             let late = late.named(&format!("{wake}, {busy} busy processes"));
             statement!("{late} beside {busy}", late, busy = busy.to_string())
         });
-        Some(statement!("a {wake} {several}", wake, several = Statement::joined(several, ", ")?))
+        Some(statement!("by a {wake} {several}", wake, several = Statement::joined(several, ", ")?))
     };
     let each: Vec<Statement> = [TIMER, MESSAGE].into_iter().filter_map(&mut of_wake).collect();
     let each = Statement::joined(each, "; ")?;
     let judged = if all_are_like { ", none significantly different from beside one" } else { "" };
     Some(finding!(
         Question::Experiment,
-        "Beside several busy processes on every CPU wake late {each}{judged}.",
+        "How late a thread wakes beside several busy processes on every CPU: {each}{judged}.",
         each,
         judged
     ))
@@ -332,7 +332,7 @@ mod tests {
             (point(TIMER, (LOADS[2], OTHER), LATENESS), 10e3),
         ]);
         assert!(
-            said.contains("Beside several busy processes on every CPU wake late a timer {20100} beside 2, {10000} beside 4.\n"),
+            said.contains("How late a thread wakes beside several busy processes on every CPU: by a timer {20100} beside 2, {10000} beside 4.\n"),
             "{said}"
         );
         let alike = text(&[1, 2].map(|busy| (point(TIMER, (busy, OTHER), LATENESS), 20e3)));

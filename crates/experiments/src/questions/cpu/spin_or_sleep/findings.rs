@@ -60,14 +60,41 @@ fn break_even(known: &Known) -> Option<Finding> {
     if time.has_unknown_states() {
         return None;
     }
+    let sooner = spinning_answers_sooner(known).unwrap_or_default();
+    if let Some(range) = beyond_what_is_measured(&time, known) {
+        return Some(finding!(
+            Question::Experiment,
+            "Sleeping takes less CPU time than spinning {range}: a wait asleep (of {length}) takes {time} of both threads together, \
+             while one spent spinning uses as much as it lasts.{sooner}",
+            range,
+            length = of_length(length),
+            time = time.named("CPU time of a wait asleep"),
+            sooner
+        ));
+    }
     Some(finding!(
         Question::Experiment,
         "Sleeping takes less CPU time than spinning in waits longer than {time}: that is what both threads together use for a wait \
          asleep (of {length}), while a wait spent spinning uses as much as it lasts.{sooner}",
         length = of_length(length),
         time = time.named("CPU time of a wait asleep"),
-        sooner = spinning_answers_sooner(known).unwrap_or_default()
+        sooner
     ))
+}
+
+/// At which lengths sleeping takes less, if it surely does at all that were measured: what of shorter ones holds, nothing shows.
+fn beyond_what_is_measured(time: &Found, known: &Known) -> Option<Statement> {
+    let asleep = |length| Some((length, result(FUTEX, length, CPU_TIME, known)?));
+    let measured: Vec<(u64, Found)> = LENGTHS.into_iter().filter_map(asleep).collect();
+    let (shortest, _) = *measured.first()?;
+    let is_less = |(length, time): &(u64, Found)| most(time) < *length as f64;
+    let is_beyond = most(time) < shortest as f64 && measured.iter().all(is_less);
+    is_beyond.then(|| {
+        if let [_] = measured.as_slice() {
+            return "at the one length measured".into();
+        }
+        statement!("at every length measured, from {shortest} on", shortest = of_length(shortest))
+    })
 }
 
 /// That the answer of a spinning waiter comes sooner after each wait, where it surely does.
@@ -76,7 +103,10 @@ fn spinning_answers_sooner(known: &Known) -> Option<&'static str> {
     let all: Vec<[Found; 2]> =
         LENGTHS.into_iter().filter_map(both).filter_map(|[spun, slept]| Some([spun?, slept?])).collect();
     let is_sooner = !all.is_empty() && all.iter().all(|[spun, slept]| most(spun) < least(slept));
-    is_sooner.then_some(" The answer of a spinning waiter comes sooner at every length measured.")
+    is_sooner.then_some(match all.as_slice() {
+        [_] => " The answer of a spinning waiter comes sooner.",
+        _ => " The answer of a spinning waiter comes sooner at every length measured.",
+    })
 }
 
 /// How late a spinning waiter answers after the shortest and the longest wait, if it is surely later after the longest.
@@ -228,7 +258,8 @@ mod tests {
         let won = text(&[cpu(10_000, 12_000.0), cpu(100_000, 15_000.0), cpu(1_000_000, 20_000.0)]);
         assert!(won.contains("in waits longer than {12000}") && won.contains("(of {10000})"), "{won}");
         let at_once = text(&[cpu(10_000, 4_000.0), cpu(100_000, 5_000.0)]);
-        assert!(at_once.contains("longer than {4000}"), "{at_once}");
+        let measured = "at every length measured, from {10000} on: a wait asleep (of {10000}) takes {4000}";
+        assert!(at_once.contains(measured) && !at_once.contains("longer than"), "{at_once}");
         let never = text(&[cpu(10_000, 20_000.0)]);
         assert!(never.contains("no more at any length measured"), "{never}");
     }
@@ -248,13 +279,11 @@ mod tests {
         };
         let text = said(false, 120.0).expect("both are known");
         assert!(
-            text.starts_with("Sleeping takes less CPU time than spinning in waits longer than {13400}"),
+            text.contains("at the one length measured: a wait asleep (of {100000}) takes {13400}"),
             "{text}"
         );
-        assert!(
-            text.ends_with(" The answer of a spinning waiter comes sooner at every length measured."),
-            "{text}"
-        );
+        // Of one length it was "at every length measured".
+        assert!(text.ends_with(" The answer of a spinning waiter comes sooner."), "{text}");
         assert!(
             said(false, 20_100.0).is_some_and(|text| text.ends_with("as it lasts.")),
             "it may be no sooner"

@@ -221,19 +221,31 @@ fn alike(pattern: &str) -> &str {
 fn best_rate(pattern: &str, known: &Known) -> Option<Finding> {
     let rates = known.found_along(NAME, &point(pattern, TOGETHER, USUAL_FILE, 1), &PROCESSES);
     let (_, one) = rates.iter().find(|(processes, _)| *processes == 1)?;
-    let (processes, best) = rates.iter().max_by(|(_, one), (_, other)| one.value.total_cmp(&other.value))?;
-    Some(
+    let numbers =
+        rates.iter().map(|(processes, _)| (*processes, point(pattern, TOGETHER, USUAL_FILE, *processes)));
+    let (processes, best) = known.best(NAME, numbers)?;
+    let one_named = one.named(&format!("{pattern}, one process's rate"));
+    let pattern_named = capitalize(pattern);
+    let text = if processes == 1 {
         finding!(
             Question::Contention,
-            "{pattern}: the highest total rate, {best}, is reached with {processes}; one process alone reads \
-         {one}: {ratio}.",
-            pattern = capitalize(pattern),
+            "{pattern_named}: one process alone reads {one_named}, and no number of them is known to read more together.",
+            pattern_named,
+            one_named
+        )
+    } else {
+        finding!(
+            Question::Contention,
+            "{pattern_named}: {processes} processes, the first number that is not significantly worse than the best, read {best} together; \
+             one process alone reads {one_named}: {ratio}.",
+            pattern_named,
+            processes = processes.to_string(),
             best = best.named(&format!("{pattern}, most together")),
-            one = one.named(&format!("{pattern}, one process's rate")),
+            one_named,
             ratio = best.times_as("much", *one, &format!("{pattern}, most over one"))
         )
-        .about(pattern),
-    )
+    };
+    Some(text.about(pattern))
 }
 
 #[cfg(test)]
@@ -255,6 +267,25 @@ mod tests {
             )
         );
         assert_eq!(told([527.0, 560.0, 620.0]), None, "the first differs from the last");
+    }
+
+    /// "The highest rate, 361 MB/s (137-413), is reached with 32": of 8 and 16 it was not told from it.
+    #[test]
+    fn the_number_with_the_highest_rate_is_one_of_those_as_good() {
+        let machine = fathom_described::machine();
+        let said = |rates: &[(u64, f64, f64)]| {
+            let mut known = Known::new(&machine, None);
+            for (processes, value, width) in rates {
+                let rate =
+                    fathom_described::found_within(*width, *value, Dimension::Of(Unit::BytesPerSecond));
+                known.learn(NAME, &point(ALL_SEQUENTIAL, TOGETHER, USUAL_FILE, *processes), rate);
+            }
+            best_rate(ALL_SEQUENTIAL, &known).map(|finding| finding.statement.plain()).unwrap_or_default()
+        };
+        let text = said(&[(1, 88.0, 0.1), (8, 340.0, 0.1), (16, 350.0, 0.1), (32, 361.0, 0.12)]);
+        assert!(text.contains(": 8 processes, the first number that is not"), "{text}");
+        let text = said(&[(1, 340.0, 0.1), (8, 350.0, 0.1)]);
+        assert!(text.contains("no number of them is known to read more"), "{text}");
     }
 
     #[test]

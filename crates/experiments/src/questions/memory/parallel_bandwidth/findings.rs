@@ -36,18 +36,44 @@ fn of_kernel(kernel: &Kernel, known: &Known) -> Option<Finding> {
     Some(
         finding!(
             Question::Bandwidth,
-            "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.{elsewhere}{copied}",
+            "{all} threads {name} ({method}) {together} together, one {one}: {ratio}{share}.{less}{elsewhere}{copied}",
             name = kernel.kind.name(),
             method = kernel.method,
             together = together.named(&format!("{all} threads, {what}")),
             one = one.named(&format!("one thread, {what}")),
             ratio = together.times_as("much", one, &format!("{all} threads over one, {what}")),
             share = share_of_the_channels(kernel, together, known),
+            less = less_than_one(kernel, [together, one], known),
             elsewhere = on_another_core(kernel, one, known),
             copied = copied(kernel, together, known)
         )
         .about(what),
     )
+}
+
+const LESS: &str = " All together move less than one alone.";
+
+fn is_less(together: Found, one: Found) -> bool {
+    together.value < one.value && together.differs_from(&one) == Some(true)
+}
+
+/// That all threads move less than one alone does, by the same method or by the best of one core, whatever method all of them use.
+fn less_than_one(kernel: &Kernel, [together, one]: [Found; 2], known: &Known) -> Option<Statement> {
+    if is_less(together, one) {
+        return Some(LESS.into());
+    }
+    let all = known.machine.allowed_cpus().len() as u64;
+    let (fastest, most) = bandwidth::best(kernel.kind, working_set::in_memory(known.machine), known)?;
+    let mut rates = KERNELS.iter().filter(|other| other.kind == kernel.kind);
+    let is_less_by_each = rates.all(|kernel| rate(kernel, all, known).is_none_or(|rate| is_less(rate, most)));
+    let what = format!("one core, {}, by the best method", kernel.kind.name());
+    is_less_by_each.then(|| {
+        statement!(
+            " That is less than one core alone moves by {method} (memory/bandwidth): {most}.",
+            method = fastest.method,
+            most = most.named(&what)
+        )
+    })
 }
 
 /// That a copy moves more than what is read by any method: then the rate of reading is not the limit of the memory. `together` is the rate
@@ -131,8 +157,9 @@ fn beside_one_core(kernel: &Kernel, known: &Known) -> Option<Finding> {
     let finding = finding!(
         Question::Bandwidth,
         "{all} threads {name} ({method}) {together} together, one thread {one} by the first method not significantly worse than the best ({fastest}, \
-         memory/bandwidth): {ratio}{share}.{states}",
+         memory/bandwidth): {ratio}{share}.{less}{states}",
         share = share_of_the_channels(kernel, together, known),
+        less = is_less(together, one).then(|| Statement::from(LESS)),
         states = unlike_states(together, one),
         method = kernel.method,
         fastest = fastest.method,
@@ -171,6 +198,33 @@ mod tests {
             unlike.ends_with("one thread moves {13000000000}: the two rates of one thread differ."),
             "{unlike}"
         );
+    }
+
+    /// Two cores wrote 14.3 GB/s together, 1.41 times as much as one by the same method, and one 21.4 by another: unsaid.
+    #[test]
+    fn all_threads_that_move_less_than_one_alone_are_said_to() {
+        let machine = fathom_described::machine();
+        let all = machine.allowed_cpus().len() as u64;
+        let writes = KERNELS.iter().filter(|kernel| kernel.kind == Kind::Write);
+        let (past, through): (Vec<_>, Vec<_>) =
+            writes.partition(|kernel| kernel.method.ends_with("non-temporal"));
+        let (through, past) = (through[0], past[0]);
+        let text = |together: f64, by_past: &[f64]| {
+            let mut known = Known::new(&machine, None);
+            let rates = [(through, 1, 10e9), (through, all, together)];
+            let rates = rates.into_iter().chain(by_past.iter().map(|rate| (past, all, *rate)));
+            let at = |(kernel, threads, rate)| (point(kernel, threads, all_bytes(threads, &machine)), rate);
+            plant(&mut known, &ParallelBandwidth, rates.map(at));
+            let by_one = bandwidth::point(past, working_set::in_memory(&machine));
+            plant(&mut known, &bandwidth::Bandwidth, [(by_one, 21e9)]);
+            findings(&known)[0].statement.plain()
+        };
+        let less = text(14e9, &[]);
+        let than = format!("That is less than one core alone moves by {} (memory/bandwidth): ", past.method);
+        assert!(less.contains(&(than + "{21000000000}.")), "{less}");
+        assert!(text(8e9, &[]).contains(LESS), "{}", text(8e9, &[]));
+        assert!(!text(22e9, &[]).contains("less than"), "{}", text(22e9, &[]));
+        assert!(!text(14e9, &[22e9]).contains("less than"), "by another method all move more");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Findings from opening and ending connections: in round trips, and as shares of software and network.
 
-use super::{CLOSE, CONNECT, FOUR, GRACEFUL, phase, point};
+use super::{CLOSE, CONNECT, FOUR, GRACEFUL, RESET, TO_ACCEPT, phase, point};
 use crate::apparatus::network::path::{LOOPBACK, PEER};
 
 use crate::expected::network::software_and_network;
@@ -15,6 +15,7 @@ pub fn findings(known: &Known) -> Vec<Finding> {
     let shares = [CONNECT, GRACEFUL].into_iter().filter_map(|of| share(of, known));
     let others = [
         in_round_trips(known),
+        shorter_across(known),
         graceful_in_round_trips(known),
         close_against_end(known),
         close_on_one_cpu(known),
@@ -128,6 +129,30 @@ fn close_on_one_cpu(known: &Known) -> Option<Finding> {
     ))
 }
 
+/// The other phases that take longer on one CPU than across two, for certain: one would expect the way to another CPU to cost something.
+fn shorter_across(known: &Known) -> Option<Finding> {
+    let of = |of: &'static str| {
+        let one = known.found(NAME, &point(of, LOOPBACK, FOUR, Placement::OneCpu))?;
+        let across = duration(of, LOOPBACK, known)?;
+        let are_of_one_state = one.is_of_one_state() && across.is_of_one_state();
+        one.beyond(across).filter(|_| are_of_one_state && one.differs_from(&across) == Some(true))?;
+        Some(statement!(
+            "{of} {one} and {across}, {ratio}",
+            of,
+            one = one.named(&format!("{of}, loopback, one CPU")),
+            across = across.named(&format!("{of}, loopback")),
+            ratio = one.times_as("long", across, &format!("{of}, one CPU over two"))
+        ))
+    };
+    let each = Statement::joined([CONNECT, TO_ACCEPT, GRACEFUL, RESET].into_iter().filter_map(of), "; ")?;
+    Some(finding!(
+        Question::SetUp,
+        "Longer on one CPU than across two: {each}. Across two the sides may work at the same time, on one they take turns; how much that \
+         accounts for was not measured.",
+        each
+    ))
+}
+
 /// How much of that two hand-overs account for: the last segment wakes the other side, which takes the CPU before the call returns.
 fn hand_overs(more: Found, known: &Known) -> Statement {
     let each = known.found(context_switch::NAME, &context_switch::between_processes());
@@ -207,6 +232,31 @@ mod tests {
         let switch = switch.map(|ns| (context_switch::between_processes(), ns));
         plant(&mut known, &context_switch::ContextSwitch, switch);
         close_on_one_cpu(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
+    }
+
+    /// A connection opened in 31 us across CPUs and in 52 us on one, and nothing was said of it.
+    #[test]
+    fn what_takes_less_across_cpus_is_told() {
+        let machine = fathom_described::machine();
+        let said = |on_one: f64| {
+            let mut known = Known::new(&machine, None);
+            let one = |of: &str| point(of, LOOPBACK, FOUR, Placement::OneCpu);
+            let figures = [
+                (one(CONNECT), on_one),
+                (phase(CONNECT, LOOPBACK), 31e3),
+                (one(RESET), 20e3),
+                (phase(RESET, LOOPBACK), 20e3),
+            ];
+            plant(&mut known, &super::super::Connection, figures);
+            shorter_across(&known).map(|finding| finding.statement.plain()).unwrap_or_default()
+        };
+        let text = said(52e3);
+        assert!(
+            text.starts_with("Longer on one CPU than across two: connect {52000} and {31000}, {1.67"),
+            "{text}"
+        );
+        assert!(!text.contains("reset"), "{text}");
+        assert_eq!(said(31e3), "");
     }
 
     #[test]
