@@ -177,6 +177,14 @@ pub fn kernel_clock(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
+/// The step of a kernel clock as the kernel declares it, nanoseconds; `None` for a clock that does not exist.
+pub fn kernel_clock_step(clock: libc::clockid_t) -> Option<f64> {
+    let mut step = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `step` is a valid timespec.
+    let known = unsafe { libc::clock_getres(clock, &raw mut step) } == 0;
+    known.then_some(step.tv_sec as f64 * 1e9 + step.tv_nsec as f64)
+}
+
 /// Maps zeroed memory that forked children share with this process.
 pub fn map_shared(bytes: usize) -> io::Result<*mut libc::c_void> {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);

@@ -4,7 +4,7 @@
 //! used in a timed region: in a virtual machine it exits to the hypervisor. aarch64: `isb; mrs cntvct_el0`. Otherwise, or if the
 //! counter does not qualify, `clock_gettime(CLOCK_MONOTONIC_RAW)`.
 
-pub use crate::os::kernel_clock;
+pub use crate::os::{kernel_clock, kernel_clock_step};
 
 use crate::arch;
 use crate::quantity::Ticks;
