@@ -29,12 +29,12 @@ const LATER_WINDOWS: usize = 8;
 /// middle of a slow rise may be chance.
 const AGREEING_WINDOWS: usize = 4;
 
-/// The last windows of a beginning that count as observed, if they are steady: as long as the longest trial of short work. Of a rise
-/// that slows down, the last ones hold least.
-const OBSERVED_WINDOWS: usize = 12;
+/// The last windows of a beginning that count as observed, if they are steady: the half of the first work that the rule cannot cut
+/// off. Of a rise that slows down, the last ones hold least.
+const OBSERVED_WINDOWS: usize = FIRST_WINDOWS / 2;
 
 /// The observations that these windows hold at most: more of one process add less information than another process.
-const MOST_OBSERVED: usize = 600;
+const MOST_OBSERVED: usize = 1000;
 
 /// The longest beginning of a trial that is not asked to last longer, nanoseconds.
 const MOST_NS: f64 = 1e9;
