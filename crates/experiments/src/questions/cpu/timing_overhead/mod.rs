@@ -1,6 +1,7 @@
 //! What does it cost to read a clock, and how finely does it tell time?
 
 mod around_work;
+mod clock_checks;
 mod predicted;
 
 pub use predicted::{between_readings, clock_gettime, measured_exit, published_exit};
@@ -201,15 +202,7 @@ impl Experiment for TimingOverhead {
         if observed.witness("clock_advanced_ns").is_none() {
             return vec![];
         }
-        vec![
-            advanced(reading, observed),
-            // The library asks the kernel for CPU time, and reads the other clocks from the vDSO if it can.
-            if enters_the_kernel(reading) {
-                Check::system_calls(observed, 1.0)
-            } else {
-                none_or_one_call(observed)
-            },
-        ]
+        vec![clock_checks::advanced(reading, observed), clock_checks::calls(reading, observed)]
     }
 
     fn findings(&self, known: &Known) -> Vec<Finding> {
@@ -239,19 +232,6 @@ fn costs_and_steps(known: &Known) -> Option<Finding> {
     ))
 }
 
-/// A reading by the library is no system call, or always one if programs cannot read the kernel's clock.
-fn none_or_one_call(observed: &Observed) -> Check {
-    let none = Check::system_calls(observed, 0.0);
-    let one = Check::system_calls(observed, 1.0);
-    Check {
-        claim: "system calls per operation, counted by a tracer: none, or one where the kernel alone can read the clock"
-            .to_owned(),
-        holds: none.holds || one.holds,
-        seen: one.seen.replace("expected 1", "expected 0 or 1"),
-        ..one
-    }
-}
-
 /// Whether the library's clocks are system calls on this machine, and their cost.
 fn read_by_the_kernel(known: &Known) -> Option<Finding> {
     let kernel = &known.machine.kernel;
@@ -275,34 +255,6 @@ fn read_by_the_kernel(known: &Known) -> Option<Finding> {
 /// Whether a reading is a system call: the vDSO provides clocks of real time only.
 fn enters_the_kernel(reading: &str) -> bool {
     reading.ends_with("syscall") || reading.contains("cputime")
-}
-
-/// How many of its steps a coarse clock may be behind at either end of a trial: it advances by a tick of the kernel, which is late
-/// where a host holds the CPU that counts ticks.
-const STEPS_BEHIND: f64 = 2.0;
-
-/// That a clock advanced as it should. Clocks of CPU time stand still while other tasks run, a coarse one advances by ticks, of which
-/// a trial may see few; the others are slewed by at most 500 ppm.
-fn advanced(reading: &str, observed: &Observed) -> Check {
-    let advanced = observed.witness("clock_advanced_ns");
-    let real = observed.witness("raw_advanced_ns");
-    if reading.contains("cputime") {
-        let counted = (observed.counters.user_ns + observed.counters.system_ns).max(1) as f64;
-        let ratio = advanced.map(|advanced| advanced / counted);
-        return Check::within("the clock advanced as the kernel counted CPU time: ratio", ratio, 0.7, 1.3);
-    }
-    let of_trials = advanced.zip(real);
-    match observed.witness("step_ns").filter(|_| reading.contains("coarse")) {
-        Some(step) => {
-            let steps = of_trials.map(|(advanced, real)| (advanced - real) / observed.trials.max(1) as f64 / step);
-            let claim = "the clock advanced as CLOCK_MONOTONIC_RAW did: steps of the clock that it was ahead by in a trial";
-            Check::within(claim, steps, -STEPS_BEHIND, STEPS_BEHIND)
-        }
-        None => {
-            let ratio = of_trials.map(|(advanced, real)| advanced / real);
-            Check::within("the clock advanced as CLOCK_MONOTONIC_RAW did: ratio", ratio, 0.99, 1.01)
-        }
-    }
 }
 
 /// Pairs of readings in an observation.
@@ -389,48 +341,8 @@ fn step_of_kernel_clock(clock: libc::clockid_t) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fathom_core::experiment::{CoreUse, TRACED_CALLS, TRACED_OPERATIONS};
+    use fathom_core::experiment::CoreUse;
     use fathom_core::machine::Fact;
-
-    #[test]
-    fn the_library_may_ask_the_kernel_for_every_reading_or_for_none() {
-        let holds = |reading: &str, calls: f64| {
-            let counted = [
-                (TRACED_CALLS, calls),
-                (TRACED_OPERATIONS, 100.0),
-                ("clock_advanced_ns", 1e6),
-                ("raw_advanced_ns", 1e6),
-            ];
-            let seen = fathom_described::observed(0, counted);
-            let point = Point::new().named(&READING, reading).named(&MEASURE, COST);
-            TimingOverhead.evidence(&point, &seen).iter().all(|check| check.holds)
-        };
-        assert!(holds("monotonic by library", 0.0) && holds("monotonic by library", 100.0));
-        assert!(!holds("monotonic by library", 50.0) && !holds("monotonic by library", 200.0));
-        assert!(holds("monotonic by syscall", 100.0) && !holds("monotonic by syscall", 0.0));
-    }
-
-    #[test]
-    fn a_coarse_clock_may_show_one_step_or_two_of_a_trial_that_lasts_one() {
-        let holds = |reading: &str, advanced_ms: f64, real_ms: f64| {
-            let witnessed =
-                [("clock_advanced_ns", advanced_ms * 1e6), ("raw_advanced_ns", real_ms * 1e6), ("step_ns", 4e6)];
-            advanced(reading, &fathom_described::observed(0, witnessed)).holds
-        };
-        assert!(holds("monotonic-coarse by library", 8.0, 4.4) && holds("monotonic-coarse by library", 0.0, 4.4));
-        assert!(!holds("monotonic-coarse by library", 32.0, 4.4) && !holds("monotonic-coarse by library", 0.0, 44.0));
-        assert!(holds("monotonic by library", 4.4, 4.4) && !holds("monotonic by library", 8.0, 4.4));
-    }
-
-    #[test]
-    fn a_clock_of_cpu_time_is_held_beside_the_time_that_the_kernel_counted() {
-        let mut observed =
-            fathom_described::observed(0, [("clock_advanced_ns", 1e6), ("raw_advanced_ns", 1e8)]);
-        observed.counters.user_ns = 1_000_000;
-        assert!(advanced("thread-cputime by library", &observed).holds);
-        observed.counters.system_ns = 9_000_000;
-        assert!(!advanced("thread-cputime by library", &observed).holds);
-    }
 
     #[test]
     fn an_exit_is_no_difference_between_a_core_alone_and_one_that_is_shared() {
