@@ -1,10 +1,10 @@
 //! Candidates for the cause of a miss: measurements of this run that change the prediction, each with the changed prediction.
 
+use super::level_end;
 use super::measured_terms;
 use super::miss::Missed;
 use super::nearer_cpus;
 use super::set_loads;
-use super::shorter_level;
 use super::{Figures, Known};
 use crate::results::accuracy::{CLOSE, FAIR, distance};
 use crate::results::explanation::{BECAME, IN_THE_CURVE};
@@ -55,6 +55,9 @@ impl MissCandidate {
     pub(super) fn accounts_for(&self, missed: &Missed) -> bool {
         let is_hit = if self.is_of_input() {
             self.is_near_by_input(missed) && self.agrees(missed)
+        } else if self.is_of_own_curve() {
+            // The end of a level changes which time of the prediction counts, and has none with an interval of its own.
+            missed.is_near(self.again.value) && self.agrees(missed)
         } else {
             self.lands_on(missed)
         };
@@ -120,9 +123,9 @@ pub(super) fn all(missed: &Missed, figures: Figures) -> Vec<MissCandidate> {
     let terms = missed.prediction.terms.iter();
     let terms = terms.filter_map(|term| measured_term(term, missed, figures));
     let woken = woken(missed, figures.supported);
-    let shorter = shorter_level::of(missed, figures);
+    let level = level_end::of(missed, figures);
     let nearer = nearer_cpus::of(missed, figures);
-    same.into_iter().chain(changed).chain(terms).chain(woken).chain(shorter).chain(nearer).collect()
+    same.into_iter().chain(changed).chain(terms).chain(woken).chain(level).chain(nearer).collect()
 }
 
 /// A figure of the run that the prediction used, and that is shown to be another at the end of the run. Of several, the one that changes

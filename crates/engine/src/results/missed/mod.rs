@@ -19,6 +19,7 @@
 mod candidate;
 mod excluded;
 mod foreign_terms;
+mod level_end;
 mod measured_terms;
 mod miss;
 mod nearer_cpus;
@@ -29,7 +30,6 @@ mod parts_of_misses;
 mod seldom_distance;
 mod sentences;
 mod set_loads;
-mod shorter_level;
 #[cfg(test)]
 mod tests;
 
