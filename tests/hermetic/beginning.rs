@@ -126,7 +126,7 @@ fn the_beginning_is_timed_and_paid_once_for_the_points_of_a_process() {
 fn the_last_windows_of_the_beginning_are_observations_with_their_readings() {
     let found = Host::new(step).trial(&Shared::new(|| 0), 4, 1).unwrap();
     let (each_ns, observed) = (100e3, found.observations.len());
-    assert!((observed as f64 * each_ns / 30e6 - 1.0).abs() < 0.1, "{observed} observations");
+    assert!((observed as f64 * each_ns / 50e6 - 1.0).abs() < 0.1, "{observed} observations");
     assert_eq!(found.core.stream.len(), observed + 1);
     let beginning = found.beginning.unwrap();
     assert!(beginning.repeated_ns > beginning.lasted_ns && beginning.repeated_ns < 100e6, "{beginning:?}");
@@ -142,7 +142,7 @@ fn what_a_trial_does_before_its_observations_does_not_begin_the_work_anew() {
         observe_after(reading_of_counters, &Shared::new(|| 0), 20_000_000, &host.clock, &mut work).unwrap();
     assert!((median(&sample) / 100e3 - 1.0).abs() < 0.01, "{}", median(&sample));
     let timed = sample.observations.len() as u64;
-    assert!(sample.operations > 3 * timed, "the counts contain those of the beginning: {sample:?}");
+    assert!(sample.operations > 2 * timed, "the counts contain those of the beginning: {sample:?}");
 }
 
 #[test]
