@@ -45,8 +45,13 @@ impl CurveSteps {
         self.steepest.filter(|_| self.is_outstanding)
     }
 
-    /// Numbers in a sentence.
-    pub fn listed(numbers: &[u64]) -> String {
-        numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+    /// Arguments by their numbers, in a sentence: `argument 3`, `arguments 1, 2 and 7`; nothing of none.
+    pub fn arguments(numbers: &[u64]) -> String {
+        let listed = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+        match numbers {
+            [] => String::new(),
+            [one] => format!("argument {one}"),
+            [others @ .., last] => format!("arguments {} and {last}", listed(others)),
+        }
     }
 }

@@ -180,9 +180,11 @@ impl PointResult {
         self.outcome.estimate()
     }
 
-    /// The state of the core of short work; `None` of other work, and where it is not known.
+    /// The state of the core of short work; `None` of other work, where it is not known, and in a run that saw one state: which of the two
+    /// that is looks the same from inside, and other work had it too.
     pub(super) fn core_use(&self) -> Option<CoreUse> {
-        self.core.as_ref()?.state.of_short_work()
+        let core = self.core.as_ref().filter(|core| core.is_told_apart)?;
+        core.state.of_short_work()
     }
 
     /// The median with its interval and dimension, to compute with, if it is valid.

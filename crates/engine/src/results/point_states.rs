@@ -210,6 +210,8 @@ impl PointDistance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::results::{PointResult, planted};
+    use fathom_core::experiment::CoreUse;
 
     #[test]
     fn a_neighbours_cost_is_of_values_at_the_usual_frequency_or_as_observed() {
@@ -240,5 +242,19 @@ mod tests {
         );
         assert!(is(cost(Some(4.0), None), 4.5 / 4.0), "the core shared was not moved");
         assert!(is(cost(None, Some(4.0)), 4.0 / 4.5), "the core alone was not moved");
+    }
+
+    /// "1.06 ms, not compared: of another state of the core" beside a fork, in a run that saw one state.
+    #[test]
+    fn in_a_run_of_one_state_short_work_and_other_work_are_of_no_state() {
+        let estimate = fathom_core::statistics::estimate(&vec![vec![10.0; 5]; 5]).expect("five trials");
+        let of = |state, is_told_apart| {
+            let core = Some(PointCore { is_told_apart, ..planted::core(state) });
+            let point = PointResult { core, ..planted::result("a/test", estimate.clone(), None) };
+            point.figure().expect("a value").core
+        };
+        assert_eq!(of(CoreState::Alone, true), Some(CoreUse::Alone));
+        assert_eq!(of(CoreState::AtEnds, true), None);
+        assert_eq!(of(CoreState::Alone, false), of(CoreState::AtEnds, false));
     }
 }

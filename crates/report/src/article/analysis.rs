@@ -118,10 +118,7 @@ fn reasons(points: &[&PointResult]) -> String {
     let tally = MissTally::of(points.iter().filter_map(|point| point.explanation.as_ref()));
     let kinds = [
         (tally.explained, "accounted for by a measurement of this run"),
-        (
-            tally.in_own_curve,
-            "where another level answers than predicted, by the end that the same curve shows",
-        ),
+        (tally.in_own_curve, "of loads that hit another level than predicted, by its end in their curve"),
         (tally.at_distance, "at one distance of the two CPUs and not at another"),
         (tally.overstated, "in one term that was not measured and that the result bounds"),
         (tally.probable, "of a probable cause, whose part is not measured"),

@@ -164,7 +164,7 @@ fn first_on_the_stack(known: &Known) -> Option<u64> {
 /// surprise at one of them, and any other change at one argument is a finding whose cause was not measured. Where the largest does not
 /// show, a lesser one that does is not named.
 fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> Statement {
-    let listed = CurveSteps::listed;
+    let arguments = CurveSteps::arguments;
     let of_stack = stack.zip(steps.steepest).map(|(first, (_, step))| {
         let most = if steps.rises.len() > 1 { " most" } else { "" };
         let step = step.named("the step to the first argument on the stack");
@@ -177,9 +177,9 @@ fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> Statemen
         )
     });
     if !steps.rises.is_empty() && steps.steepest.is_none() {
-        let falls = match listed(&steps.falls) {
+        let falls = match arguments(&steps.falls) {
             falls if falls.is_empty() => falls,
-            falls => format!("; the cost falls with argument {falls}, of which no cause was measured"),
+            falls => format!("; the cost falls with {falls}, of which no cause was measured"),
         };
         return format!("no single step stands out: the largest is not significant{falls}").into();
     }
@@ -187,7 +187,7 @@ fn single_steps(steps: &CurveSteps, stack: Option<u64>, grows: bool) -> Statemen
     let changes: Vec<String> = [("rises", &rises), ("falls", &steps.falls)]
         .into_iter()
         .filter(|(_, at)| !at.is_empty())
-        .map(|(way, at)| format!("{way} with argument {}", listed(at)))
+        .map(|(way, at)| format!("{way} with {}", arguments(at)))
         .collect();
     let changes = changes.join(" and ");
     let largest = if stack.is_none() { largest(steps) } else { None };
@@ -330,7 +330,7 @@ mod tests {
             (
                 lesser,
                 MechanismKind::Uncaused,
-                "rises with argument 4, 7, the largest with argument 4, {0.75}, of which",
+                "rises with arguments 4 and 7, the largest with argument 4, {0.75}, of which",
             ),
             ([1.3, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0], MechanismKind::Uncaused, "no cause was measured"),
             ([1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7], MechanismKind::Effect, "every step"),
@@ -354,7 +354,7 @@ mod tests {
         let (kind, text) = of(&[1.0, 1.1, 1.2, 1.4, 1.4]);
         assert!(kind == MechanismKind::Uncaused && text.contains("4 cost {0.3"), "{text}");
         assert!(
-            text.contains("more than 0, on no line; the cost rises with argument 1, 2, 3")
+            text.contains("more than 0, on no line; the cost rises with arguments 1, 2 and 3")
                 && text.ends_with("of which no cause was measured."),
             "{text}"
         );
@@ -388,7 +388,7 @@ mod tests {
         let alike = of_both(&[1.0; 8], &[1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.75, 2.5]);
         let headline = alike.headline.plain();
         assert!(
-            headline.ends_with("rises with argument 6, 7, of which no cause was measured."),
+            headline.ends_with("rises with arguments 6 and 7, of which no cause was measured."),
             "{headline}"
         );
     }

@@ -35,9 +35,9 @@ pub(super) fn count(judged: &[Judged]) -> Option<Finding> {
         )
     });
     let in_own_curve = (tally.in_own_curve > 0).then(|| {
-        let verb = if tally.in_own_curve == 1 { "lies" } else { "lie" };
+        let verb = if tally.in_own_curve == 1 { "hits" } else { "hit" };
         let number = counted(tally.in_own_curve, "misses in their own curve");
-        statement!("{number} {verb} where another level answers than predicted, by the end that the same curve shows, ", number)
+        statement!("{number} {verb} another level than predicted, by its end in the curve of loads, ", number)
     });
     let at_distance = (tally.at_distance > 0).then(|| {
         let number = counted(tally.at_distance, "misses at one distance of the CPUs");

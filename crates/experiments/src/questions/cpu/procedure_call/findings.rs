@@ -138,13 +138,13 @@ fn step_by_step(steps: &CurveSteps, most: usize, passed: &str) -> Statement {
         let step = step.named(&format!("the largest step, {passed}"));
         statement!(", the most with argument {at}, by {step}", at = at.to_string(), step)
     });
-    let (up, down) = (CurveSteps::listed(rises), CurveSteps::listed(falls));
+    let (up, down) = (CurveSteps::arguments(rises), CurveSteps::arguments(falls));
     let faster = if falls.is_empty() { String::new() } else { format!(", and faster with {down}") };
     match (rises.len(), steepest) {
         (0, _) if falls.is_empty() => statement!(
             "No single argument of {most} makes a call significantly slower than one fewer, {passed}"
         ),
-        (0, _) => statement!("A call becomes significantly faster with argument {down}, {passed}"),
+        (0, _) => statement!("A call becomes significantly faster with {down}, {passed}"),
         (_, None) => statement!(
             "No single argument of {most} stands out, {passed}: the largest step is not significant{faster}",
             faster =
@@ -153,10 +153,7 @@ fn step_by_step(steps: &CurveSteps, most: usize, passed: &str) -> Statement {
         (all, _) if all == most => {
             statement!("Each argument makes a call significantly slower, {passed}{largest}", largest)
         }
-        _ => statement!(
-            "A call becomes significantly slower with argument {up}, {passed}{largest}{faster}",
-            largest
-        ),
+        _ => statement!("A call becomes significantly slower with {up}, {passed}{largest}{faster}", largest),
     }
 }
 
@@ -237,8 +234,8 @@ mod tests {
         );
         let falls = said_of([1.0, 1.2, 1.1, 1.4]);
         assert!(
-            falls.contains("slower with argument 1, 3, as the ABI passes them, the most with argument 3")
-                && falls.contains(", and faster with 2. The"),
+            falls.contains("slower with arguments 1 and 3, as the ABI passes them, the most with argument 3")
+                && falls.contains(", and faster with argument 2. The"),
             "{falls}"
         );
     }
