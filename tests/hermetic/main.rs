@@ -72,6 +72,7 @@ mod run_file;
 mod screen;
 mod sources;
 mod streams;
+mod tlb_sizes;
 mod unlike_cpus;
 mod unlike_machines;
 mod unread_counters;

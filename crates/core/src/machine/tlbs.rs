@@ -59,6 +59,7 @@ pub(super) fn read(host: &dyn Host) -> Fact<Vec<Tlb>> {
 }
 
 mod x86 {
+    use super::super::cpuid;
     use super::{Host, Tlb, TlbKind};
     use raw_cpuid::{Associativity, CacheInfoType, CpuId, CpuIdReader, CpuIdResult, DatInfo, DatType};
 
@@ -114,9 +115,10 @@ mod x86 {
         use TlbKind::{Data, Instruction};
         let cpu = identify(host);
         let mut tlbs = Vec::new();
+        let second_unit = unit_of_second_level(host);
         let mut add = |level, kind, page, entries: u16, ways: Associativity| {
             if entries > 0 && !matches!(ways, Associativity::Disabled) {
-                let entries = u32::from(entries);
+                let entries = u32::from(entries) * if level == 2 { second_unit } else { 1 };
                 tlbs.push(Tlb { level, kind, page_bytes: vec![page], entries, ways: number(&ways, entries) });
             }
         };
@@ -139,6 +141,15 @@ mod x86 {
             add(2, Instruction, GIB, huge.itlb_l2_1gb_size().into(), huge.itlb_l2_1gb_associativity());
         }
         tlbs
+    }
+
+    /// The translations in one unit of what AMD's leaves say of a second level: 32 where bit 14 (L2TlbSizeX32) of leaf `0x8000_0021` is
+    /// set (AMD APM volume 3, appendix E), as on Zen 5 (family 0x1a), whose 4,096 do not fit into the field. Hypervisors pass
+    /// the sizes on and clear the bit, so the family counts as well.
+    fn unit_of_second_level(host: &dyn Host) -> u32 {
+        let says_so = cpuid::bit(host, 0x8000_0021, 0, 14).value().copied().unwrap_or_default();
+        let is_of_family = cpuid::signature(host).value().is_some_and(|[family, ..]| *family >= 0x1a);
+        if says_so || is_of_family { 32 } else { 1 }
     }
 
     fn number(ways: &Associativity, entries: u32) -> u32 {
