@@ -143,7 +143,7 @@ mod x86 {
         tlbs
     }
 
-    /// The translations in one unit of what AMD's leaves say of a second level: 32 where bit 14 (L2TlbSizeX32) of leaf `0x8000_0021` is
+    /// The translations in one unit of what AMD's leaves say of a second level: 32 where bit 14 (`L2TlbSizeX32`) of leaf `0x8000_0021` is
     /// set (AMD APM volume 3, appendix E), as on Zen 5 (family 0x1a), whose 4,096 do not fit into the field. Hypervisors pass
     /// the sizes on and clear the bit, so the family counts as well.
     fn unit_of_second_level(host: &dyn Host) -> u32 {

@@ -247,7 +247,7 @@ mod tests {
     /// "1.06 ms, not compared: of another state of the core" beside a fork, in a run that saw one state.
     #[test]
     fn in_a_run_of_one_state_short_work_and_other_work_are_of_no_state() {
-        let estimate = fathom_core::statistics::estimate(&vec![vec![10.0; 5]; 5]).expect("five trials");
+        let estimate = statistics::estimate(&vec![vec![10.0; 5]; 5]).expect("five trials");
         let of = |state, is_told_apart| {
             let core = Some(PointCore { is_told_apart, ..planted::core(state) });
             let point = PointResult { core, ..planted::result("a/test", estimate.clone(), None) };

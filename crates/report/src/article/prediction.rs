@@ -37,7 +37,7 @@ pub(super) fn blocks(results: &Results, points: &[&PointResult], key: &Key) -> V
 }
 
 /// The most terms that are named in the paper; the appendix has all.
-const MOST_TERMS: usize = 4;
+const MOST_TERMS: usize = 6;
 
 /// How the first of these points was predicted, and what the predictions of all points rest on; `None` without a prediction. Where the
 /// main figures are slopes, whose points are predicted, it is the point with the most terms.

@@ -26,14 +26,18 @@ impl BothOrders {
         self.random.differs_from(&self.sequential) == Some(true) && self.sequential.value < self.random.value
     }
 
-    /// What a block costs at random and in order, and how many times as much the first is.
+    /// What a block costs at random and in order, and how many times as much the first is, of one value each.
     fn costs(&self, name: &str) -> Statement {
         let named = |what: &str| format!("{what}, {}, {name}", declared::size(self.file));
+        let ratio = (!self.random.is_mixture && !self.sequential.is_mixture).then(|| {
+            let times = self.random.times_as("much", self.sequential, &named("at random over in order"));
+            statement!(": {times}", times)
+        });
         statement!(
-            "{random} and one in order {sequential}: {ratio}",
+            "{random} and one in order {sequential}{ratio}",
             random = self.random.named(&named("at random")),
             sequential = self.sequential.named(&named("in order")),
-            ratio = self.random.times_as("much", self.sequential, &named("at random over in order"))
+            ratio
         )
     }
 }
@@ -110,5 +114,21 @@ mod tests {
         let nowhere = said_of(&[(16 * kib, 80e3, 80e3), (64 * kib, 80e3, 80e3)]);
         assert!(nowhere.contains("in all of the measured sizes, up to 64 KiB"), "{nowhere}");
         assert_eq!(said_of(&[(16 * kib, 80e3, 20e3)]), "", "one size tells nothing");
+    }
+
+    /// "In none of the measured sizes, … not compared, because the machine was in several states", beside two times that both differ.
+    #[test]
+    fn a_size_at_which_order_saves_time_in_either_state_is_not_said_to_be_left_uncompared() {
+        let one = |ns: f64| fathom_described::found(ns, Unit::Nanoseconds);
+        let states = [one(37e3), one(48.6e3)].map(|state| state.measured);
+        let random = Found { states: Some(states), is_mixture: true, ..one(37e3) };
+        let both = BothOrders { file: 65_536, sequential: one(6.45e3), random };
+        let text = both.costs("past the page cache").plain();
+        assert!(
+            both.is_sequential() && !text.contains("not compared") && text.contains("one in order"),
+            "{text}"
+        );
+        let alike = BothOrders { random: one(37e3), ..both };
+        assert!(alike.costs("past the page cache").plain().contains("times as much"));
     }
 }
