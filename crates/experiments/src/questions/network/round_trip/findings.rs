@@ -109,22 +109,44 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     }
 }
 
-/// What reports 000 and 003 predicted round trips over loopback by: the fastest of lmbench's tables, as they are, for TCP and for a ping,
-/// and a millisecond.
+/// What reports predicted round trips by, nanoseconds (R-NET-08): over loopback the fastest of lmbench's tables as they are (000), a
+/// millisecond (003), and a tenth of one (001); to another host by the network's rate and its routers.
+const RULES: [(&str, &str, u64, &str, &[(&str, f64)]); 4] = [
+    (
+        TCP,
+        LOOPBACK,
+        1,
+        "a round trip of 1 byte by TCP over loopback, on one CPU,",
+        &[
+            ("report 000 (lmbench's fastest, 162 µs)", 162e3),
+            ("report 001 (0.1 ms)", 1e5),
+            ("report 003 (1 ms)", 1e6),
+        ],
+    ),
+    (
+        ICMP,
+        LOOPBACK,
+        56,
+        "an ICMP echo of 56 bytes over loopback, on one CPU,",
+        &[("report 000 (lmbench's fastest by UDP, 93 µs)", 93e3)],
+    ),
+    (
+        TCP,
+        PEER,
+        1,
+        "a round trip of 1 byte by TCP to the peer",
+        &[("report 000 (1 ms)", 1e6), ("report 001 (10 ms at most)", 1e7)],
+    ),
+    (ICMP, PEER, 56, "an ICMP echo of 56 bytes to the peer", &[("report 000 (3 ms)", 3e6)]),
+];
+
 fn by_rules(known: &Known) -> impl Iterator<Item = Finding> {
-    let here = |by, bytes| known.found(NAME, &closed(by, LOOPBACK, bytes, Placement::OneCpu));
-    let tcp = here(TCP, 1).and_then(|trip| {
-        let rules = [
-            RuleOfThumb::of_time("report 000 (lmbench's fastest, 162 µs)", 162e3, trip),
-            RuleOfThumb::of_time("report 003 (1 ms)", 1e6, trip),
-        ];
-        rule_of_thumb::beside("a round trip of 1 byte by TCP over loopback, on one CPU,", trip, rules)
-    });
-    let ping = here(ICMP, 56).and_then(|trip| {
-        let rule = RuleOfThumb::of_time("report 000 (lmbench's fastest by UDP, 93 µs)", 93e3, trip);
-        rule_of_thumb::beside("an ICMP echo of 56 bytes over loopback, on one CPU,", trip, [rule])
-    });
-    tcp.into_iter().chain(ping)
+    RULES.into_iter().filter_map(|(by, path, bytes, what, rules)| {
+        let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
+        let trip = known.found(NAME, &closed(by, path, bytes, placement))?;
+        let rules = rules.iter().map(|(text, ns)| RuleOfThumb::of_time(text, *ns, trip));
+        rule_of_thumb::beside(what, trip, rules)
+    })
 }
 
 /// The software's share is the same exchange over loopback, where the kernels and processes of both sides do the same work.
@@ -209,10 +231,18 @@ mod tests {
         let exact = |ns| Found::exact(ns, Unit::Nanoseconds);
         known.learn(NAME, &closed(TCP, LOOPBACK, 1, Placement::OneCpu), exact(8.1e3));
         known.learn(NAME, &closed(ICMP, LOOPBACK, 56, Placement::OneCpu), exact(9.3e3));
+        known.learn(NAME, &closed(TCP, PEER, 1, Placement::AcrossCpus), exact(5e5));
         let said: Vec<String> = by_rules(&known).map(|of| of.statement.plain()).collect();
-        let [tcp, ping] = said.as_slice() else { panic!("{said:?}") };
+        let [tcp, ping, remote] = said.as_slice() else { panic!("{said:?}") };
         assert!(tcp.contains("predicts {162000}; measured is {0.05}"), "{tcp}");
-        assert!(tcp.contains("predicts {1000000}"), "{tcp}");
+        assert!(
+            tcp.contains("predicts {1000000}") && tcp.contains("report 001 (0.1 ms) predicts {100000}"),
+            "{tcp}"
+        );
+        assert!(
+            remote.contains("to the peer") && remote.contains("report 000 (1 ms) predicts {1000000}"),
+            "{remote}"
+        );
         assert!(ping.contains("predicts {93000}; measured is {0.1}"), "{ping}");
     }
 }
