@@ -109,39 +109,55 @@ fn process_part(longer: Found, path: &str, known: &Known) -> Statement {
     }
 }
 
-/// What reports predicted round trips by, nanoseconds (R-NET-08): over loopback the fastest of lmbench's tables as they are (000), a
-/// millisecond (003), and a tenth of one (001); to another host by the network's rate and its routers.
-const RULES: [(&str, &str, u64, &str, &[(&str, f64)]); 4] = [
-    (
-        TCP,
-        LOOPBACK,
-        1,
-        "a round trip of 1 byte by TCP over loopback, on one CPU,",
-        &[
+/// What reports predicted a round trip by.
+struct PredictedTrip {
+    by: &'static str,
+    path: &'static str,
+    bytes: u64,
+    what: &'static str,
+    /// Reports, and the time of each, nanoseconds.
+    rules: &'static [(&'static str, f64)],
+}
+
+/// The rules of R-NET-08: over loopback the fastest of lmbench's tables as they are (000), a millisecond (003), and a tenth of one (001); to
+/// another host by the network's rate and its routers.
+const PREDICTED_TRIPS: [PredictedTrip; 4] = [
+    PredictedTrip {
+        by: TCP,
+        path: LOOPBACK,
+        bytes: 1,
+        what: "a round trip of 1 byte by TCP over loopback, on one CPU,",
+        rules: &[
             ("report 000 (lmbench's fastest, 162 µs)", 162e3),
             ("report 001 (0.1 ms)", 1e5),
             ("report 003 (1 ms)", 1e6),
         ],
-    ),
-    (
-        ICMP,
-        LOOPBACK,
-        56,
-        "an ICMP echo of 56 bytes over loopback, on one CPU,",
-        &[("report 000 (lmbench's fastest by UDP, 93 µs)", 93e3)],
-    ),
-    (
-        TCP,
-        PEER,
-        1,
-        "a round trip of 1 byte by TCP to the peer",
-        &[("report 000 (1 ms)", 1e6), ("report 001 (10 ms at most)", 1e7)],
-    ),
-    (ICMP, PEER, 56, "an ICMP echo of 56 bytes to the peer", &[("report 000 (3 ms)", 3e6)]),
+    },
+    PredictedTrip {
+        by: ICMP,
+        path: LOOPBACK,
+        bytes: 56,
+        what: "an ICMP echo of 56 bytes over loopback, on one CPU,",
+        rules: &[("report 000 (lmbench's fastest by UDP, 93 µs)", 93e3)],
+    },
+    PredictedTrip {
+        by: TCP,
+        path: PEER,
+        bytes: 1,
+        what: "a round trip of 1 byte by TCP to the peer",
+        rules: &[("report 000 (1 ms)", 1e6), ("report 001 (10 ms at most)", 1e7)],
+    },
+    PredictedTrip {
+        by: ICMP,
+        path: PEER,
+        bytes: 56,
+        what: "an ICMP echo of 56 bytes to the peer",
+        rules: &[("report 000 (3 ms)", 3e6)],
+    },
 ];
 
 fn by_rules(known: &Known) -> impl Iterator<Item = Finding> {
-    RULES.into_iter().filter_map(|(by, path, bytes, what, rules)| {
+    PREDICTED_TRIPS.into_iter().filter_map(|PredictedTrip { by, path, bytes, what, rules }| {
         let placement = if path == PEER { Placement::AcrossCpus } else { Placement::OneCpu };
         let trip = known.found(NAME, &closed(by, path, bytes, placement))?;
         let rules = rules.iter().map(|(text, ns)| RuleOfThumb::of_time(text, *ns, trip));
